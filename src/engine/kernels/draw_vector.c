@@ -590,19 +590,18 @@ LANES_INLINE void store_thetas(const double *mode, const float *width, f8 x, dou
     }
 }
 
-LANES_TARGET static __attribute__((noinline)) uint32_t rate_all(counters c, const rate_items *items,
-                                                                uint32_t j, double *out)
+LANES_INLINE uint32_t rate_all(counters c, const rate_items *items, uint32_t j, double *out)
 {
     f8 hat[RATE_NUMBERS], x;
     for (size_t k = 0; k < RATE_NUMBERS; k++)
         hat[k] = f8_load(items->number + k * items->stride + j);
     uint32_t failed = rate_eight(hat, words_of(c, w8_add(w8_count(), w8_all(j))), &x);
-    store_thetas(items->mode + j, items->number + RATE_WIDTH * items->stride + j, x, out + j);
+    store_thetas(items->mode + j, items->number + RATE_WIDTH * items->stride + j, x, out);
     return failed;
 }
 
-LANES_TARGET static __attribute__((noinline)) uint32_t
-rate_list(counters c, const rate_items *items, const uint32_t *item, size_t n, double *out)
+LANES_INLINE uint32_t rate_list(counters c, const rate_items *items, const uint32_t *item, size_t n,
+                                double *out)
 {
     f8 hat[RATE_NUMBERS], x;
     float width[LANES];
@@ -618,37 +617,11 @@ rate_list(counters c, const rate_items *items, const uint32_t *item, size_t n, d
     return failed;
 }
 
-/* One item, 16 attempts at once: lane p has the attempts 2p and 2p + 1.  False where all are
- * rejected or one before the first accepted is open. */
-LANES_TARGET static __attribute__((noinline)) bool rate_sixteen(counters c, const rate_items *items,
-                                                                uint32_t i, double *out)
+/* Fused multiplications are instructions here, and calls of libm in the plain version. */
+LANES_TARGET static __attribute__((noinline)) double rate_again(const oltr_rng *rng,
+                                                                const rate_items *items, uint32_t i)
 {
-    f8 hat[RATE_NUMBERS];
-    float x[2][LANES];
-    c.purpose = w8_add(c.purpose, w8_count());
-    for (size_t k = 0; k < RATE_NUMBERS; k++)
-        hat[k] = f8_all(items->number[k * items->stride + i]);
-    words8 w = words_of(c, w8_all(i));
-    rate_attempt a = rate_try(hat, w.w[0], w.w[1]), b = rate_try(hat, w.w[2], w.w[3]);
-    f8_store(x[0], a.x);
-    f8_store(x[1], b.x);
-    uint32_t ends = 0xFF & ~m8_bits(m8_and(a.rejected, b.rejected)), p = 0;
-    if (!ends)
-        return false;
-    p = (uint32_t)__builtin_ctz(ends);
-    bool first = m8_bits(a.accepted) >> p & 1;
-    bool second = m8_bits(m8_and(a.rejected, b.accepted)) >> p & 1;
-    double theta = fma((double)items->number[RATE_WIDTH * items->stride + i], (double)x[second][p],
-                       items->mode[i]);
-    *out = fmin(fmax(theta, 0), 1);
-    return first || second;
-}
-
-LANES_TARGET static __attribute__((noinline)) void
-rate_again(const oltr_rng *rng, const rate_items *items, uint32_t i, double *out)
-{
-    if (!rate_sixteen(counters_of(rng, 0), items, i, out))
-        *out = rate_draw(rng, items, i);
+    return rate_draw(rng, items, i);
 }
 
 LANES_TARGET void VERSION(rate_draws)(const oltr_rng *rng, const rate_items *items,
@@ -657,11 +630,11 @@ LANES_TARGET void VERSION(rate_draws)(const oltr_rng *rng, const rate_items *ite
     counters c = counters_of(rng, 0);
     for (uint32_t j = 0; j < n; j += LANES) {
         uint32_t failed =
-            item ? rate_list(c, items, item + j, n - j, out + j) : rate_all(c, items, j, out);
+            item ? rate_list(c, items, item + j, n - j, out + j) : rate_all(c, items, j, out + j);
         failed &= n - j < LANES ? (1u << (n - j)) - 1 : 0xFF;
         for (; failed; failed &= failed - 1) {
             uint32_t at = j + (uint32_t)__builtin_ctz(failed);
-            rate_again(rng, items, item ? item[at] : at, &out[at]);
+            out[at] = rate_again(rng, items, item ? item[at] : at);
         }
     }
 }

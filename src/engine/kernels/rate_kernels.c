@@ -55,10 +55,11 @@ ALWAYS_INLINE void counts_of(const rate_items *items, const uint32_t *item, size
     for (uint32_t slot = 0; slot < items->n_slots; slot++) {
         const double *m = items->missed + slot * items->stride;
         four missed = {m[at[0]], m[at[1]], m[at[2]], m[at[3]]};
+        if (!(m[at[0]] + m[at[1]] + m[at[2]] + m[at[3]] > RATE_LEAST_COUNT))
+            continue;
         four_words some = missed > ALL(RATE_LEAST_COUNT);
         c->missed[c->n] = CHOOSE(some, missed, ALL(0.0));
-        c->kappa[c->n] = CHOOSE(some, ALL(items->kappa[slot]), ALL(0.0));
-        c->n += (some[0] | some[1] | some[2] | some[3]) != 0;
+        c->kappa[c->n++] = CHOOSE(some, ALL(items->kappa[slot]), ALL(0.0));
     }
 }
 

@@ -5,23 +5,18 @@
 
 #include "engine/kernels/rate_hat.h"
 
-/* log(1 + t), of t below -1 that of -1.  Near 0 it is 2 artanh(t / (2 + t)), whose series is cut
- * where it is 6e-12 of it at 1/4, and falls with the twelfth power. */
-static double log_near_1(double t)
+/* log(1 + t), of t below -1 that of -1 */
+static double log_of_more(double t)
 {
-    if (!(fabs(t) <= 0.25))
-        return log1p(t > -1 ? t : -1);
-    double s = t / (2 + t), q = s * s;
-    double series = 1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11))));
-    return 2 * s + 2 * s * (q * series);
+    return log1p(t > -1 ? t : -1);
 }
 
 /* log f(mode + d) - log f(mode), never above 0 but for rounding. */
 static double fall(const biased_rate *r, double mode, double d)
 {
-    double sum = mode > 0 ? r->clicks * log_near_1(d / mode) : 0;
+    double sum = mode > 0 ? r->clicks * log_of_more(d / mode) : 0;
     for (uint32_t l = 0; l < r->n; l++)
-        sum += r->missed[l] * log_near_1(-r->kappa[l] * d / (1 - r->kappa[l] * mode));
+        sum += r->missed[l] * log_of_more(-r->kappa[l] * d / (1 - r->kappa[l] * mode));
     return sum;
 }
 
@@ -58,16 +53,17 @@ static void add_side(const biased_rate *r, double mode, double step, double end,
             break;
 }
 
+/* A side that has no share of the area in floats is one panel. */
 void rate_moments(const rate_items *items, uint32_t i, double *mean, double *sd)
 {
     const biased_rate r = rate_of(items, i);
-    const float *number = items->number + i;
+    const float *number = items->number + i, end = number[RATE_END * items->stride];
     const double mode = items->mode[i], width = (double)number[RATE_WIDTH * items->stride];
-    const double right = width * (double)number[RATE_END * items->stride];
-    const double both = width * (double)number[RATE_AREA * items->stride];
+    const double right = width * (double)end;
+    const double left = width * (double)(number[RATE_AREA * items->stride] - end);
     double sum[3] = {0, 0, 0};
-    add_side(&r, mode, PANEL * right, 1, sum);
-    add_side(&r, mode, PANEL * (both - right), 0, sum);
+    add_side(&r, mode, right > 0 ? PANEL * right : 1, 1, sum);
+    add_side(&r, mode, left > 0 ? PANEL * left : 1, 0, sum);
     double shift = sum[1] / sum[0];
     *mean = fmin(1, fmax(0, mode + shift));
     *sd = sqrt(fmax(0, sum[2] / sum[0] - shift * shift));
