@@ -47,7 +47,7 @@ typedef struct bubblerank_state {
     size_t first;   /* (n_items) words: the base list of a request, while learning; else 0 */
     size_t slots;   /* (n_items) words: the shown list, while learning; else 0 */
     size_t bytes;
-    double log_scale; /* log(1/delta) */
+    double scale; /* 4 log(1/delta) */
 } bubblerank_state;
 
 static size_t pairs_of(uint32_t n_items)
@@ -66,7 +66,7 @@ static bubblerank_state plan(const oltr_settings *settings)
     p.first = layout_take(&l, p.n_items, sizeof(uint32_t));
     p.slots = layout_take(&l, p.n_items, sizeof(uint32_t));
     p.bytes = layout_bytes(&l);
-    p.log_scale = 4 * log(param(settings, P_HORIZON));
+    p.scale = 16 * log(param(settings, P_HORIZON));
     return p;
 }
 
@@ -176,13 +176,13 @@ static size_t pair_of(const bubblerank_state *p, uint32_t i, uint32_t j, double 
     return low * (2 * (size_t)p->n_items - low - 1) / 2 + (high - low - 1);
 }
 
-/* Whether i is known to be better than j. */
+/* Whether i is known to be better than j; squares take the place of the root. */
 static bool beats(const bubblerank_state *p, uint32_t i, uint32_t j)
 {
     double sign;
     size_t pair = pair_of(p, i, j, &sign);
-    double n = doubles_at(p, p->decided)[pair];
-    return sign * doubles_at(p, p->wins)[pair] > 2 * sqrt(n * p->log_scale);
+    double lead = sign * doubles_at(p, p->wins)[pair];
+    return lead > 0 && lead * lead > p->scale * doubles_at(p, p->decided)[pair];
 }
 
 /* One of the two was clicked, and the other was not. */
@@ -214,16 +214,14 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
     for (uint32_t slot = 0; out->score && slot < k; slot++)
         out->score[slot] = -(double)slot;
     for (uint32_t slot = t % 2; slot < k && slot + 1 < m; slot += 2) {
-        uint32_t word[4], i = first[slot];
-        if (beats(p, i, first[slot + 1]))
+        uint32_t word[4], pair[2] = {first[slot], first[slot + 1]};
+        if (beats(p, pair[0], pair[1]))
             continue;
         if (out->score && slot + 1 < k)
             out->score[slot + 1] = -(double)slot;
         words_at(rng, slot, 0, word);
-        if (word[0] >> 31) {
-            first[slot] = first[slot + 1];
-            first[slot + 1] = i;
-        }
+        first[slot] = pair[word[0] >> 31]; /* a branch mispredicts every other time */
+        first[slot + 1] = pair[~word[0] >> 31];
     }
     memcpy(out->item, first, k * sizeof *first);
     return OLTR_OK;
