@@ -32,10 +32,10 @@ typedef struct rate_point {
 ALWAYS_INLINE float log_excess(float t)
 {
     float more = 1 + t, r;
-    int32_t bits;
+    uint32_t bits;
     memcpy(&bits, &more, sizeof bits);
-    int32_t e = (bits - LOG_SQRT_HALF_BITS) >> 23;
-    bits -= (int32_t)((uint32_t)e << 23);
+    int32_t e = (int32_t)(bits - LOG_SQRT_HALF_BITS) >> 23;
+    bits -= (uint32_t)e << 23;
     memcpy(&r, &bits, sizeof r);
     r = e == 0 ? t : r - 1;
     float rest = fmaf((float)e, LOG_LN2, r - t);

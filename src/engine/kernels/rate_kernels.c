@@ -15,6 +15,7 @@ typedef double four __attribute__((vector_size(32)));
 typedef int64_t four_words __attribute__((vector_size(32)));
 typedef float floats __attribute__((vector_size(16)));
 typedef int32_t words __attribute__((vector_size(16)));
+typedef uint32_t bit_words __attribute__((vector_size(16)));
 
 #define ALL(x) ((four){0} + (x)) /* not for -0.0 */
 #define FLOATS(x) ((floats){0} + (x))
@@ -158,8 +159,9 @@ ALWAYS_INLINE void frames_of(const rate_counts *c, roots_fn *roots, rate_frames 
 ALWAYS_INLINE void log_excesses(const floats *t, floats *out)
 {
     floats more = FLOATS(1.0f) + *t;
-    words bits = (words)more, e = (bits - LOG_SQRT_HALF_BITS) >> 23;
-    floats r = (floats)(bits - (e << 23)) - FLOATS(1.0f);
+    bit_words bits = (bit_words)more;
+    words e = (words)(bits - LOG_SQRT_HALF_BITS) >> 23;
+    floats r = (floats)(bits - ((bit_words)e << 23)) - FLOATS(1.0f);
     r = CHOOSE_FLOATS(e == 0, *t, r);
     floats p = FLOATS(LOG_P6) * r + FLOATS(LOG_P5);
     p = p * r + FLOATS(LOG_P4);

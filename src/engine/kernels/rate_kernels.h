@@ -60,7 +60,7 @@ enum {
 
 /* The counts of items, and what is derived from them. */
 typedef struct rate_items {
-    const double *clicks; /* (stride) S */
+    const double *clicks; /* (n_items) S */
     const double *missed; /* (n_slots, stride) M_l */
     const double *kappa;  /* (n_slots) from above 0 to 1 */
     uint32_t n_slots;     /* at most RATE_SLOTS */

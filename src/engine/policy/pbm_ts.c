@@ -11,15 +11,14 @@
  * there as kappa_l / kappa_m misses (rounded to a multiple of 2^-10, at most 1): the likelihood is
  * then right to first order in kappa theta.
  *
- * Rule.  Draw theta_i from the posterior (biased_rate.h) for every item.  The largest theta gets
- * the slot with the largest kappa, and so on.
+ * Rule.  Draw theta_i from the posterior (kernels/rate_kernels.h) for every item.  The largest
+ * theta gets the slot with the largest kappa, and so on.
  *
  * With every kappa 1 the posterior is Beta(1 + S, 1 + N - S), and it is drawn as ts-beta draws it:
  * lists and scores are then those of ts-beta with its default prior, to the bit.
  *
- * Cost.  A draw takes a counter of the generator and half of the time a logarithm; two draws in
- * five also take a series for each slot.  It is repeated with a chance of 0.1 to 0.2.  Learning
- * renews the hat of each shown item, some 15 logarithms with 3 slots.
+ * Cost.  O(L) draws, eight at a time, whatever the number of slots is; learning derives the hats of
+ * the shown items, four at a time.
  */
 #include "engine/policy/beta_policy.h"
 #include "engine/policy/examination.h"
@@ -88,12 +87,18 @@ static void refresh_items(pbm_ts_state *p, const uint32_t *item, uint32_t n)
     KERNEL(rate_hats_of)(&items, item, n);
 }
 
+enum { BLOCK = 64 }; /* items that are refreshed by one call */
+
 static void refresh(void *state, uint64_t t)
 {
     pbm_ts_state *p = state;
     (void)t;
-    for (uint32_t i = 0; i < p->sums.n_items; i++)
-        refresh_items(p, &i, 1);
+    for (uint32_t i = 0; i < p->sums.n_items; i += BLOCK) {
+        uint32_t item[BLOCK], left = p->sums.n_items - i, n = left < BLOCK ? left : BLOCK;
+        for (uint32_t j = 0; j < n; j++)
+            item[j] = i + j;
+        refresh_items(p, item, n);
+    }
 }
 
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
