@@ -61,12 +61,31 @@ double examination_at(const examination *e, uint32_t slot)
                                 : on_grid(decayed(e->last, EXAMINE_SLOTS, slot + 1.0, e->decay));
 }
 
+static layout plan_room(uint32_t n_items, size_t *item, size_t *score)
+{
+    size_t best;
+    layout l = scores_plan(n_items, &best);
+    *item = layout_take(&l, n_items, sizeof(uint32_t));
+    *score = layout_take(&l, n_items, sizeof(double));
+    return l;
+}
+
+layout placed_plan(uint32_t n_items)
+{
+    size_t item, score;
+    return plan_room(n_items, &item, &score);
+}
+
+size_t placed_bytes(const oltr_settings *settings)
+{
+    layout l = placed_plan(settings->n_items);
+    return layout_bytes(&l);
+}
+
 /* The slots beyond the first fall from slot to slot, so that two ordered lists are merged. */
-void examination_place(const examination *e, const oltr_ranking *out, uint32_t *item, double *score)
+static void place(const examination *e, const oltr_ranking *out, uint32_t *item, double *score)
 {
     uint32_t first = 0, other = EXAMINE_SLOTS;
-    if (e->falls)
-        return;
     memcpy(item, out->item, out->k * sizeof *item);
     if (out->score)
         memcpy(score, out->score, out->k * sizeof *score);
@@ -81,6 +100,17 @@ void examination_place(const examination *e, const oltr_ranking *out, uint32_t *
             out->score[slot] = score[place];
         place++;
     }
+}
+
+void show_placed(const examination *e, uint32_t n_items, const candidates *from,
+                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    size_t item, score;
+    show_best(scores_in(scratch, n_items), from, rng, out);
+    if (e->falls)
+        return;
+    plan_room(n_items, &item, &score);
+    place(e, out, words_in(scratch, item), doubles_at(scratch, score));
 }
 
 bool has_examination(const oltr_policy_info *info)

@@ -10,7 +10,7 @@
 #ifndef OLTR_ENGINE_POLICY_EXAMINATION_H
 #define OLTR_ENGINE_POLICY_EXAMINATION_H
 
-#include "engine/policy/ops.h"
+#include "engine/policy/candidate_scores.h"
 
 enum { EXAMINE_SLOTS = 8, EXAMINE_PARAMS = EXAMINE_SLOTS + 1 };
 
@@ -48,10 +48,14 @@ examination examination_of(const oltr_settings *settings, uint32_t decay);
 /* kappa of a slot, from 0. */
 double examination_at(const examination *e, uint32_t slot);
 
-/* Moves a list, best first, to the slots: the best to the most examined one, and so on; of slots
- * that are examined equally the first is filled first.  item and score are room for out->k. */
-void examination_place(const examination *e, const oltr_ranking *out, uint32_t *item,
-                       double *score);
+/* The scratch of a policy that ranks by scores: that of candidate_scores.h, and room for a list. */
+layout placed_plan(uint32_t n_items);
+size_t placed_bytes(const oltr_settings *settings);
+
+/* Shows the best of the scores in the scratch, moved to the slots: the best in the most examined
+ * one, and so on; of slots that are examined equally the first is filled first. */
+void show_placed(const examination *e, uint32_t n_items, const candidates *from,
+                 const oltr_rng *rng, void *scratch, const oltr_ranking *out);
 
 /* For a policy of any kind: whether it has these parameters; and whether, where it has, no slot is
  * examined more than one before it. */

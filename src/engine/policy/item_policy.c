@@ -26,6 +26,16 @@ int item_policy_overflows(const void *state, uint64_t t, const oltr_ranking *sho
     return over;
 }
 
+oltr_status check_each_item(const void *state, uint64_t t, check_item_fn *check_item,
+                            oltr_error *error)
+{
+    const item_sums *sums = state;
+    oltr_status status = OLTR_OK;
+    for (uint32_t i = 0; status == OLTR_OK && i < sums->n_items; i++)
+        status = check_item(state, t, i, error);
+    return status;
+}
+
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error)
 {
     return item_sums_check(state, state, t, true, error);

@@ -32,6 +32,11 @@ static inline void item_policy_add(void *state, const oltr_ranking *shown,
                       weight_of_slot(seen, slot));
 }
 
+/* check, of policies that check every item by itself. */
+typedef oltr_status check_item_fn(const void *state, uint64_t t, uint32_t i, oltr_error *error);
+oltr_status check_each_item(const void *state, uint64_t t, check_item_fn *check_item,
+                            oltr_error *error);
+
 /* check, of policies that learn from clicks. */
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error);
 /* predict: the share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */

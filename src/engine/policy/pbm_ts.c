@@ -115,18 +115,14 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
 enum { CA, CB, DA, DB, LOG_DA_DB, N_NUMBERS };
 
 typedef struct pbm_ts_scratch {
-    size_t item, score;               /* (n_items) a list before it is moved to the slots */
     size_t number, todo, draws, best; /* of the draws as in ts-beta */
     size_t bytes;
 } pbm_ts_scratch;
 
 static pbm_ts_scratch plan_scratch(uint32_t n_items)
 {
-    size_t best;
-    layout l = scores_plan(n_items, &best);
-    pbm_ts_scratch s = {.item = layout_take(&l, n_items, sizeof(uint32_t))};
-    s.score = layout_take(&l, n_items, sizeof(double));
-    s.number = layout_take(&l, N_NUMBERS * padded(n_items), sizeof(float));
+    layout l = placed_plan(n_items);
+    pbm_ts_scratch s = {.number = layout_take(&l, N_NUMBERS * padded(n_items), sizeof(float))};
     s.todo = layout_take(&l, padded(n_items), sizeof(uint32_t));
     s.draws = layout_take(&l, padded(n_items), sizeof(float));
     s.best = layout_take(&l, topk_room(n_items), sizeof(float));
@@ -174,20 +170,15 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
                         void *scratch, const oltr_ranking *out)
 {
     const pbm_ts_state *p = state;
-    double_scores s = scores_in(scratch, p->sums.n_items);
     (void)t;
     if (p->examine.certain) {
         rank_certain(p, from, rng, scratch, out);
         return OLTR_OK;
     }
-    pbm_ts_scratch own = plan_scratch(p->sums.n_items);
     rate_items items = items_of(p);
-    KERNEL(rate_draws)(rng, &items, from->item, from->n, s.score);
-    show_best(s, from, rng, out);
-    if (!p->examine.falls) {
-        examination_place(&p->examine, out, words_in(scratch, own.item),
-                          doubles_at(scratch, own.score));
-    }
+    double *draw = scores_in(scratch, p->sums.n_items).score;
+    KERNEL(rate_draws)(rng, &items, from->item, from->n, draw);
+    show_placed(&p->examine, p->sums.n_items, from, rng, scratch, out);
     return OLTR_OK;
 }
 
@@ -238,8 +229,9 @@ static size_t min_saved_numbers(const oltr_settings *settings)
 }
 
 /* M <= N needs no tolerance: see items.c. */
-static oltr_status check_item(const pbm_ts_state *p, uint64_t t, uint32_t i, oltr_error *error)
+static oltr_status check_item(const void *state, uint64_t t, uint32_t i, oltr_error *error)
 {
+    const pbm_ts_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i];
     for (uint32_t slot = 0; slot < p->n_own; slot++) {
         double missed = missed_in(p, slot)[i];
@@ -253,11 +245,7 @@ static oltr_status check_item(const pbm_ts_state *p, uint64_t t, uint32_t i, olt
 
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
-    const pbm_ts_state *p = state;
-    oltr_status status = OLTR_OK;
-    for (uint32_t i = 0; status == OLTR_OK && i < p->sums.n_items; i++)
-        status = check_item(p, t, i, error);
-    return status;
+    return check_each_item(state, t, check_item, error);
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,

@@ -77,38 +77,18 @@ static oltr_status init(void *state, const oltr_settings *settings, oltr_error *
     return OLTR_OK;
 }
 
-/* Behind the scores: a list before it is moved to the slots. */
-static layout plan_scratch(uint32_t n_items, size_t *item, size_t *score)
-{
-    size_t best;
-    layout l = scores_plan(n_items, &best);
-    *item = layout_take(&l, n_items, sizeof(uint32_t));
-    *score = layout_take(&l, n_items, sizeof(double));
-    return l;
-}
-
-static size_t scratch_bytes(const oltr_settings *settings)
-{
-    size_t item, score;
-    layout l = plan_scratch(settings->n_items, &item, &score);
-    return layout_bytes(&l);
-}
-
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
                         void *scratch, const oltr_ranking *out)
 {
     const pbm_ucb_state *p = state;
-    double_scores s = scores_in(scratch, p->sums.n_items);
+    double *index = scores_in(scratch, p->sums.n_items).score;
     const double *rate = doubles_at(p, p->rate), *spread = doubles_at(p, p->spread);
     double budget = p->scale * log((double)t);
-    size_t item, score;
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
-        s.score[j] = rate[i] + sqrt(budget * spread[i]);
+        index[j] = rate[i] + sqrt(budget * spread[i]);
     }
-    show_best(s, from, rng, out);
-    plan_scratch(p->sums.n_items, &item, &score);
-    examination_place(&p->examine, out, words_in(scratch, item), doubles_at(scratch, score));
+    show_placed(&p->examine, p->sums.n_items, from, rng, scratch, out);
     return OLTR_OK;
 }
 
@@ -140,8 +120,9 @@ static size_t min_saved_numbers(const oltr_settings *settings)
 }
 
 /* E <= N needs no tolerance: see items.c. */
-static oltr_status check_item(const pbm_ucb_state *p, uint64_t t, uint32_t i, oltr_error *error)
+static oltr_status check_item(const void *state, uint64_t t, uint32_t i, oltr_error *error)
 {
+    const pbm_ucb_state *p = state;
     double n = doubles_at(p, p->sums.examined)[i], e = doubles_at(p, p->expected)[i];
     if (!(e >= 0 && e <= n))
         return set_error(error, OLTR_ESTATE,
@@ -152,11 +133,7 @@ static oltr_status check_item(const pbm_ucb_state *p, uint64_t t, uint32_t i, ol
 
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
-    const pbm_ucb_state *p = state;
-    oltr_status status = OLTR_OK;
-    for (uint32_t i = 0; status == OLTR_OK && i < p->sums.n_items; i++)
-        status = check_item(p, t, i, error);
-    return status;
+    return check_each_item(state, t, check_item, error);
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
@@ -200,7 +177,7 @@ const policy_ops pbm_ucb_ops = {
              .n_params = N_PARAMS,
              .params = params},
     .state_bytes = state_bytes,
-    .scratch_bytes = scratch_bytes,
+    .scratch_bytes = placed_bytes,
     .init = init,
     .rank = rank,
     .learn = learn,
