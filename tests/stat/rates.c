@@ -9,7 +9,7 @@
 #include "support/stat.h"
 #include "engine/kernels/table.h"
 
-enum { N = 1 << 16, ITEMS = 1 << 12, NODES = 1 << 15, SLOTS = 3 }; /* N times EFFORT draws */
+enum { N = 1 << 18, ITEMS = 1 << 12, NODES = 1 << 15, SLOTS = 3 }; /* N times EFFORT draws */
 
 static const double kappa[SLOTS] = {1, 0.5, 0.2};
 
