@@ -36,7 +36,7 @@ static void set_trial(trial *t, const scene *from)
     for (uint32_t i = 0; i < POINTS; i++) {
         t->point[i] = t->longer[i] = t->stage.e;
         t->point[i].seed = t->longer[i].seed = 11 + i;
-        t->point[i].replications = 9 - 2 * i;
+        t->point[i].replications = (EFFORT > 1 ? 9 : 4) - 2 * i;
         t->longer[i].replications = 2 + i;
         t->longer[i].rounds = 700;
         t->longer[i].policy = third[from - scenes];

@@ -32,7 +32,7 @@ except ImportError as error:
     sys.exit(77)
 
 CHECKPOINTS = (30, 100, 300, 1000)
-OLTR_REPLICATIONS = 2000
+OLTR_REPLICATIONS = 1000
 TOLERATED_Z = 4.0
 EXACT = 1e-9
 
