@@ -81,6 +81,9 @@ typedef void beta_scores_fn(const oltr_rng *rng, const beta_shapes *shapes, cons
  * Word floor(i / 8) mod 4 of counter 8 floor(i / 32) + i mod 8 makes that of item i. */
 typedef void gumbels_fn(const oltr_rng *rng, const uint32_t *item, size_t n, float *out);
 
+/* n standard exponential variables, -log u; out is padded.  The words are those of gumbels. */
+typedef void exponentials_fn(const oltr_rng *rng, size_t n, float *out);
+
 /* The four words of position item[j], or j when item is NULL, purpose 0: word w of candidate j goes
  * to out[w * padded(n) + j].  out: (4, padded(n)). */
 typedef void item_words_fn(const oltr_rng *rng, const uint32_t *item, size_t n, uint32_t *out);
