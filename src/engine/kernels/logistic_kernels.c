@@ -148,7 +148,8 @@ ALWAYS_INLINE void sum_columns(const double *p, size_t n, size_t length, const d
                                double *out, size_t width)
 {
     double sum[2 * SUM_COLUMNS];
-    memcpy(sum, out, width * sizeof *sum);
+    for (size_t i = 0; i < width; i++)
+        sum[i] = 0;
     for (size_t r = 0; r < n; r++)
         for (size_t i = 0; i < width; i++)
             sum[i] += c[r] * p[r * length + i];

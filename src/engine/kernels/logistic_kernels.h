@@ -37,7 +37,7 @@ typedef void polya_gamma_normals_fn(size_t n, const double *count, const double 
                                     const double *residual, const double *slope,
                                     const float *standard, double *weight);
 
-/* out += sum_r c_r p_r over n rows of `length` doubles, one row after the other.  length is a
+/* out = sum_r c_r p_r over n rows of `length` doubles, one row after the other.  length is a
  * multiple of SUM_COLUMNS. */
 enum { SUM_COLUMNS = 32 };
 typedef void weighted_sum_fn(const double *p, size_t n, size_t length, const double *c,

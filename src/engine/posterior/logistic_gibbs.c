@@ -93,30 +93,35 @@ static void make_scores(chain *c, const double *theta)
         rows_times(v->row, v->dim, v->rows, v->dim, theta, c->score);
         return;
     }
-    memset(c->score, 0, rows * sizeof *c->score);
     KERNEL(weighted_sum)(c->column, v->dim, rows, theta, c->score);
 }
 
-/* A - lambda I in `gram`. */
-static void make_gram(chain *c)
+/* The sum of w x x' in `gram`, by batches of rows. */
+static void add_rows(chain *c)
 {
     static const double no_moment[VIEW_BATCH];
     const logistic_view *v = &c->v;
     const float *x[VIEW_BATCH];
-    size_t numbers = columns_padded(packed_size(v->dim));
-    memset(c->gram, 0, numbers * sizeof *c->gram);
-    if (v->path->has_absorbed > 0)
-        memcpy(c->gram, v->precision, packed_size(v->dim) * sizeof *c->gram);
-    if (c->product) {
-        KERNEL(weighted_sum)(c->product, v->rows, numbers, c->weight, c->gram);
-        return;
-    }
+    memset(c->gram, 0, packed_size(v->dim) * sizeof *c->gram);
     for (uint32_t r = 0; r < v->rows; r += VIEW_BATCH) {
         uint32_t n = v->rows - r < VIEW_BATCH ? v->rows - r : VIEW_BATCH;
         for (uint32_t i = 0; i < n; i++)
             x[i] = row_at(v, r + i);
         gram_add(c->gram, c->nothing, v->dim, x, no_moment, c->weight + r, n);
     }
+}
+
+/* A - lambda I in `gram`. */
+static void make_gram(chain *c)
+{
+    const logistic_view *v = &c->v;
+    size_t packed = packed_size(v->dim);
+    if (c->product)
+        KERNEL(weighted_sum)(c->product, v->rows, columns_padded(packed), c->weight, c->gram);
+    else
+        add_rows(c);
+    for (size_t i = 0; v->path->has_absorbed > 0 && i < packed; i++)
+        c->gram[i] += v->precision[i];
 }
 
 /* The parts that no sweep changes: x'theta_hat, h, the weights of rows without a count, and

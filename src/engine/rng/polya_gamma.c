@@ -244,11 +244,13 @@ polya_gamma_rows polya_gamma_rows_of(size_t rows, const double *n, double *doubl
 
 void polya_gamma_begin(polya_gamma_source *source, const oltr_rng *rng, uint32_t first)
 {
-    memset(source, 0, sizeof *source);
     source->rng = *rng;
     source->stream = first;
+    source->round = 0;
     source->used = PROPOSALS;
     source->tilted = oltr_rng_at(*rng, first + 2, 1);
+    memset(source->normal + PROPOSALS, 0, JACOBI_LANES * sizeof(float));
+    memset(source->exponential + PROPOSALS, 0, JACOBI_LANES * sizeof(float));
 }
 
 void polya_gamma_draw(polya_gamma_source *source, const polya_gamma_rows *rows, const double *n,
