@@ -46,7 +46,7 @@
     ROW(ldl_learn,           avx2,     avx512,     neon)          \
     ROW(ldl_sample,          avx2,     avx512,     neon)          \
     ROW(ldl_solve,           avx2,     avx512,     neon)          \
-    ROW(ldl_quadratic,       avx2,     avx2,       neon)          \
+    ROW(ldl_quadratic,       avx2,     avx512,     neon)          \
     ROW(rows_times,          avx2,     avx2,       neon)          \
     ROW(rows_times_several,  avx2,     avx512,     neon)          \
     ROW(rows_within,         avx2,     avx512,     neon)          \
