@@ -54,6 +54,51 @@ void check_gumbels(uint32_t cpu)
     }
 }
 
+void check_exponentials(uint32_t cpu)
+{
+    dice from = {14};
+    for (int i = 0; i < LARGEST_SMALL + 2 * EFFORT; i++) {
+        size_t n = length_of(i);
+        void *out[2];
+        oltr_rng rng = generator(&from);
+        describe("n %zu", n);
+        guarded_pair(out, padded(n), sizeof(float), NULL);
+        exponentials_plain(&rng, n, out[0]);
+        KERNEL_AT(exponentials, cpu)(&rng, n, out[1]);
+        same_floats("an exponential variable", out[0], out[1], padded(n));
+        release();
+    }
+}
+
+/* Normals up to the ends of the table, and tilts under which none, some or all are rejected. */
+void check_jacobi_sums(uint32_t cpu)
+{
+    static const float most_tilt[] = {0, 1, 1e30f};
+    dice from = {15};
+    for (size_t n = 0; n <= LARGEST_SMALL; n++) {
+        size_t room = (n + JACOBI_LANES - 1) / JACOBI_LANES * JACOBI_LANES;
+        float *normal = guarded(room, sizeof *normal), *wait = guarded(room, sizeof *wait),
+              *tilt = guarded(room, sizeof *tilt);
+        uint32_t *sum = guarded(room, sizeof *sum), rejected = 0;
+        void *out[2];
+        describe("n %zu", n);
+        for (size_t i = 0; i < room; i++) {
+            normal[i] = (float)(13.32 * unit(&from) - 6.66) * (i % 3 ? 0.2f : 1);
+            wait[i] = i % 7 ? (float)-log(unit(&from)) : 0;
+            tilt[i] = (float)unit(&from) * most_tilt[n % 3];
+            sum[i] = (uint32_t)below(&from, 1u << 31);
+        }
+        guarded_pair(out, room, sizeof(float), NULL);
+        jacobi_sums_plain(n, normal, wait, sum, tilt, out[0]);
+        KERNEL_AT(jacobi_sums, cpu)(n, normal, wait, sum, tilt, out[1]);
+        same_floats("a sum", out[0], out[1], n);
+        for (size_t i = 0; i < n; i++)
+            rejected += ((float *)out[0])[i] < 0;
+        same_bool("that without a tilt none is rejected", n % 3 == 0, n % 3 == 0 && !rejected);
+        release();
+    }
+}
+
 /* Ordinary beliefs, or the ends of what a float can hold. */
 static void random_beliefs(dice *from, bool strange, size_t n, float *mean, float *sd)
 {

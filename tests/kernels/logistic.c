@@ -132,3 +132,76 @@ void check_subtract_product(uint32_t cpu)
             release();
         }
 }
+
+/* Scores on both sides of the two forms, and where nothing is left of a weight. */
+void check_polya_gamma_normals(uint32_t cpu)
+{
+    static const double strange[] = {NAN,  INFINITY, -INFINITY, 0.0,    -0.0,  0.5,
+                                     -0.5, 0.4999,   1e-310,    -1e-20, 1e300, 800};
+    dice from = {15};
+    for (uint32_t rows = 0; rows <= ROWS; rows++) {
+        size_t n = weights_padded(rows);
+        double *count = guarded(n, sizeof *count), *z = guarded(n, sizeof *z),
+               *residual = guarded(n, sizeof *z), *slope = guarded(n, sizeof *z),
+               *one = guarded(n, sizeof *z), *half = guarded(n, sizeof *z);
+        float *standard = guarded(n, sizeof *standard);
+        void *weight[2];
+        describe("rows %u", rows);
+        for (size_t i = 0; i < n; i++) {
+            count[i] = floor(exp(27 * unit(&from)));
+            z[i] = i % 5 ? spread(&from, 3) : strange[below(&from, LENGTH(strange))];
+            one[i] = 1;
+            half[i] = 0.5;
+            standard[i] = (float)(13.32 * unit(&from) - 6.66);
+        }
+        logistic_residuals_plain(n, z, one, half, residual, slope);
+        guarded_pair(weight, n, sizeof *z, NULL);
+        polya_gamma_normals_plain(n, count, z, residual, slope, standard, weight[0]);
+        KERNEL_AT(polya_gamma_normals, cpu)(n, count, z, residual, slope, standard, weight[1]);
+        same_doubles("a weight", weight[0], weight[1], n);
+        for (size_t i = 0; i < n; i++) /* NaN does not spread */
+            same_bool("that a weight is finite", true,
+                      isfinite(((double *)weight[0])[i]) && ((double *)weight[0])[i] >= 0);
+        release();
+    }
+}
+
+void check_weighted_sum(uint32_t cpu)
+{
+    dice from = {16};
+    for (size_t length = 0; length <= 5 * SUM_COLUMNS; length += SUM_COLUMNS)
+        for (uint32_t n = 0; n <= 40; n++) {
+            double *p = guarded(n * length, sizeof *p), *c = guarded(n, sizeof *c);
+            void *out[2];
+            describe("rows %u, columns %zu", n, length);
+            for (size_t i = 0; i < n * length; i++)
+                p[i] = n % 2 ? (double)strange_float(&from) : spread(&from, 1);
+            for (uint32_t r = 0; r < n; r++)
+                c[r] = spread(&from, n % 5 ? 100 : 1e300);
+            guarded_pair(out, length, sizeof *c, NULL);
+            weighted_sum_plain(p, n, length, c, out[0]);
+            KERNEL_AT(weighted_sum, cpu)(p, n, length, c, out[1]);
+            same_doubles("a sum", out[0], out[1], length);
+            release();
+        }
+}
+
+void check_row_products(uint32_t cpu)
+{
+    dice from = {17};
+    for (uint32_t dim = 1; dim <= 40; dim++)
+        for (uint32_t n = 0; n <= 9; n += 1 + n / 3) {
+            size_t packed = (size_t)dim * (dim + 1) / 2,
+                   length = packed + below(&from, 3) * (dim + 5), all = n * length;
+            float *x = guarded((size_t)n * dim, sizeof *x);
+            void *out[2];
+            describe("rows %u, features %u, numbers %zu", n, dim, length);
+            for (uint32_t i = 0; i < n * dim; i++)
+                x[i] = n % 2 ? strange_float(&from) : (float)spread(&from, 1);
+            guarded_pair(out, all + PRODUCT_LANES, sizeof(double), NULL);
+            row_products_plain(x, n, dim, length, out[0]);
+            KERNEL_AT(row_products, cpu)(x, n, dim, length, out[1]);
+            same_doubles("a product", out[0], out[1], all);
+            release();
+        }
+}

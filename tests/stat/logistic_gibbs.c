@@ -188,6 +188,18 @@ static void absorbed_rows_are_a_prior(void **state)
     subject_free(&s);
 }
 
+/* So many that their products are not kept, and the sums of weights are drawn in several lists. */
+static void many_rows_have_the_law(void **state)
+{
+    enum { ROWS = 400 };
+    subject s = subject_new(1, ROWS, 0.5);
+    for (int i = 0; i < ROWS; i++)
+        observe(&s, &(observed){-0.5f + 0.004f * (float)i, 1 + (uint32_t)(i % 3), i % 4 == 0});
+    assert_true(doubles_at(s.state, s.p.count)[0] >= ROWS);
+    check_law("many rows", &s, N, 62);
+    subject_free(&s);
+}
+
 /* ---- more features */
 
 /* No sweep leaves the normal approximation as it is. */
@@ -256,6 +268,7 @@ int main(void)
         cmocka_unit_test(draws_have_the_law_of_the_posterior),
         cmocka_unit_test(many_draws_have_the_law_of_the_posterior),
         cmocka_unit_test(absorbed_rows_are_a_prior),
+        cmocka_unit_test(many_rows_have_the_law),
         cmocka_unit_test(no_sweeps_are_the_start),
         cmocka_unit_test(draws_repeat),
         cmocka_unit_test(hostile_rows_give_finite_draws),

@@ -81,6 +81,9 @@ typedef void beta_scores_fn(const oltr_rng *rng, const beta_shapes *shapes, cons
  * Word floor(i / 8) mod 4 of counter 8 floor(i / 32) + i mod 8 makes that of item i. */
 typedef void gumbels_fn(const oltr_rng *rng, const uint32_t *item, size_t n, float *out);
 
+/* n standard exponential variables, -log u; out is padded.  The words are those of gumbels. */
+typedef void exponentials_fn(const oltr_rng *rng, size_t n, float *out);
+
 /* The rows first..first+n-1 of dim numbers, each row uniform on the cube (0,1]^dim and scaled to
  * length 1, and their products with theta.  theta: (dim); out: (n, dim), not padded; product: (n).
  * first is a multiple of DIRECTION_ROWS, which makes whole groups of 32 numbers for every dim. */

@@ -71,6 +71,17 @@ void gumbels_plain(const oltr_rng *rng, const uint32_t *item, size_t n, float *o
         }
 }
 
+void exponentials_plain(const oltr_rng *rng, size_t n, float *out)
+{
+    for (size_t group = 0; group < n; group += NORMAL_GROUP)
+        for (size_t l = 0; l < LANES; l++) {
+            uint32_t word[4];
+            words_at(rng, (uint32_t)(group / NORMAL_GROUP * LANES + l), 0, word);
+            for (size_t j = 0; j < 4; j++)
+                out[group + LANES * j + l] = -log_uniform_float(word[j]);
+        }
+}
+
 /* The group's 32 uniforms, or the first n of them. */
 static void uniform_group(const oltr_rng *rng, uint64_t group, size_t n, float *out)
 {

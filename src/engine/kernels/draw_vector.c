@@ -523,6 +523,18 @@ LANES_TARGET void VERSION(gumbels)(const oltr_rng *rng, const uint32_t *item, si
     }
 }
 
+LANES_TARGET void VERSION(exponentials)(const oltr_rng *rng, size_t n, float *out)
+{
+    counters c = counters_of(rng, 0);
+    w8 position = w8_count();
+    for (size_t group = 0; group < n; group += NORMAL_GROUP) {
+        words8 w = words_of(c, position);
+        for (size_t j = 0; j < 4; j++)
+            f8_store(out + group + LANES * j, f8_neg(log_uniform8(w.w[j])));
+        position = w8_add(position, w8_all(LANES));
+    }
+}
+
 /* ---- attractions */
 
 LANES_INLINE f8 log_excess8(f8 t)

@@ -305,6 +305,13 @@ void ldl_sample_avx512(const ldl *f, double scale, const float *z, double *theta
     (f->dim <= LDL_SMALL ? sample_small_avx512 : ldl_sample_avx2)(f, scale, z, theta);
 }
 
+void ldl_quadratic_avx512(const ldl *f, const float *x, size_t stride, uint32_t n, double *out,
+                          double *work)
+{
+    (f->dim <= LDL_SMALL && n > 4 ? quadratic_small_avx512 : ldl_quadratic_avx2)(f, x, stride, n,
+                                                                                 out, work);
+}
+
 void ldl_solve_avx512(const ldl *f, const double *rhs, double *x)
 {
     (f->dim <= LDL_SMALL ? solve_small_avx512 : ldl_solve_avx2)(f, rhs, x);

@@ -85,6 +85,7 @@ typedef void gram_add_fn(double *gram, double *moment, uint32_t dim, const float
 ldl_learn_fn learn_small_avx512; /* gram NULL: the factor alone */
 ldl_sample_fn sample_small_avx512;
 ldl_solve_fn solve_small_avx512;
+ldl_quadratic_fn quadratic_small_avx512;
 gram_add_fn gram_add_small_avx512;
 
 /* PASS(k, n) for the rows k .. k+n-1 of n_rows, pass by pass; n is a constant in each. */

@@ -444,6 +444,87 @@ TARGET_AVX512 void solve_small_avx512(const ldl *f, const double *rhs, double *x
     back_small(f, block, x);
 }
 
+/* ---- quadratic forms */
+
+/* Eight rows of eight floats to eight columns. */
+AVX512_INLINE void transpose_eight(__m256 m[8])
+{
+    __m256 a[8], b[8];
+    for (int i = 0; i < 8; i += 2) {
+        a[i] = _mm256_unpacklo_ps(m[i], m[i + 1]);
+        a[i + 1] = _mm256_unpackhi_ps(m[i], m[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            b[i + 2 * k] = _mm256_shuffle_ps(a[i + k], a[i + 2 + k], 0x44);
+            b[i + 2 * k + 1] = _mm256_shuffle_ps(a[i + k], a[i + 2 + k], 0xEE);
+        }
+    for (int i = 0; i < 4; i++) {
+        m[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+        m[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    }
+}
+
+/* Feature j of eight rows, the first `count` of which are there, in w[j]. */
+AVX512_INLINE void load_features(const float *x, size_t stride, uint32_t count, shape s,
+                                 __m512d w[16])
+{
+    __m256 low[8], high[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        const float *row = x + (i < count ? i : 0) * stride;
+        low[i] = _mm256_maskz_loadu_ps(s.low, row);
+        high[i] = _mm256_maskz_loadu_ps(s.high, row + s.far);
+    }
+    transpose_eight(low);
+    for (int j = 0; j < 8; j++)
+        w[j] = _mm512_cvtps_pd(low[j]);
+    if (s.far) {
+        transpose_eight(high);
+        for (int j = 0; j < 8; j++)
+            w[8 + j] = _mm512_cvtps_pd(high[j]);
+    }
+}
+
+/* Kernel: 16 rows side by side, eight in a vector. */
+AVX512_INLINE void quadratic_16(const ldl *f, const double *inverse, __m512d a[16], __m512d b[16],
+                                __m512d sum[2])
+{
+    sum[0] = sum[1] = _mm512_setzero_pd();
+    for (size_t r = 0; r < f->dim; r++) {
+        const double *l = f->l + r;
+        const __m512d by = _mm512_set1_pd(inverse[r]);
+        __m512d e = a[r], g = b[r];
+        for (size_t j = 0; j < r; j++) {
+            const __m512d lrj = _mm512_set1_pd(l[j * f->stride]);
+            e = _mm512_fnmadd_pd(lrj, a[j], e);
+            g = _mm512_fnmadd_pd(lrj, b[j], g);
+        }
+        a[r] = e;
+        b[r] = g;
+        sum[0] = _mm512_fmadd_pd(_mm512_mul_pd(e, by), e, sum[0]);
+        sum[1] = _mm512_fmadd_pd(_mm512_mul_pd(g, by), g, sum[1]);
+    }
+}
+
+TARGET_AVX512 void quadratic_small_avx512(const ldl *f, const float *x, size_t stride, uint32_t n,
+                                          double *out, double *work)
+{
+    const shape s = shape_of(f->dim);
+    double *inverse = work;
+    for (size_t j = 0; j < f->dim; j++)
+        inverse[j] = 1 / f->d[j];
+    for (uint32_t first = 0; first < n; first += 16) {
+        uint32_t left = n - first, more = left > 8 ? left - 8 : 0;
+        const float *at = x + first * stride;
+        __m512d a[16], b[16], sum[2];
+        load_features(at, stride, left, s, a);
+        load_features(more ? at + 8 * stride : at, stride, more, s, b);
+        quadratic_16(f, inverse, a, b, sum);
+        _mm512_mask_storeu_pd(out + first, first_lanes(left), sum[0]);
+        _mm512_mask_storeu_pd(out + first + 8, more ? first_lanes(more) : 0, sum[1]);
+    }
+}
+
 #else
 typedef int no_avx512; /* an empty translation unit is not C */
 #endif

@@ -14,6 +14,7 @@
 #include "engine/kernels/cpu.h"
 #include "engine/kernels/draw_kernels.h"
 #include "engine/kernels/forms_kernels.h"
+#include "engine/kernels/jacobi_kernels.h"
 #include "engine/kernels/ldl_kernels.h"
 #include "engine/kernels/link_kernels.h"
 #include "engine/kernels/logistic_kernels.h"
@@ -34,6 +35,8 @@
     ROW(gumbels,             avx2,     avx2,       neon)          \
     ROW(rate_hats_of,        avx2,     avx2,       plain)         \
     ROW(rate_draws,          avx2,     avx2,       neon)          \
+    ROW(exponentials,        avx2,     avx2,       neon)          \
+    ROW(jacobi_sums,         avx2,     avx512,     neon)          \
     ROW(beta_numbers_of,     avx2,     avx2,       plain)         \
     ROW(recalibrate_items,   avx2,     avx2,       plain)         \
     ROW(grid_observe,        avx2,     avx2,       plain)         \
@@ -45,7 +48,7 @@
     ROW(ldl_learn,           avx2,     avx512,     neon)          \
     ROW(ldl_sample,          avx2,     avx512,     neon)          \
     ROW(ldl_solve,           avx2,     avx512,     neon)          \
-    ROW(ldl_quadratic,       avx2,     avx2,       neon)          \
+    ROW(ldl_quadratic,       avx2,     avx512,     neon)          \
     ROW(rows_times,          avx2,     avx2,       neon)          \
     ROW(rows_times_several,  avx2,     avx512,     neon)          \
     ROW(rows_within,         avx2,     avx512,     neon)          \
@@ -57,7 +60,10 @@
     ROW(logistic_residuals,  avx2,     avx512,     neon)          \
     ROW(probit_residuals,    avx2,     avx512,     neon)          \
     ROW(cloglog_residuals,   avx2,     avx512,     neon)          \
+    ROW(polya_gamma_normals, avx2,     avx512,     plain)         \
     ROW(linear_terms,        avx2,     avx2,       neon)          \
+    ROW(weighted_sum,        avx2,     avx512,     plain)         \
+    ROW(row_products,        avx2,     avx512,     plain)         \
     ROW(weights_near,        avx2,     avx2,       plain)         \
     ROW(subtract_product,    avx2,     avx2,       plain)         \
     ROW(first_arrivals,      avx2,     avx512,     plain)         \

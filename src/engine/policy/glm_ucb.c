@@ -46,8 +46,7 @@ static const oltr_param params[N_PARAMS] = {
 static const double DRIFT = 0.5;
 
 typedef struct glm_ucb {
-    logistic_policy base;
-    linear matrix; /* V; its moment stays 0 */
+    logistic_policy base; /* its matrix is V */
     row_forms forms;
     size_t bytes;
     uint32_t width;
@@ -64,9 +63,9 @@ static glm_ucb plan(const oltr_settings *settings)
                                .drift = DRIFT,
                                .rows = param(settings, P_ROWS),
                                .link = choice(settings, P_LINK),
-                               .norm = choice(settings, P_NORM)};
+                               .norm = choice(settings, P_NORM),
+                               .matrix = true};
     p.base = logistic_policy_plan(&l, settings, &chosen);
-    p.matrix = linear_plan(&l, settings->dim, lambda);
     p.forms = row_forms_plan(&l, settings->n_items, settings->dim);
     p.bytes = layout_bytes(&l);
     p.ratio = param(settings, P_SIGMA) / least_slope(chosen.link, param(settings, P_S));
@@ -83,7 +82,6 @@ static void refresh(void *state, uint64_t t)
 {
     glm_ucb *p = state;
     logistic_policy_refresh(state, t);
-    linear_refresh(p, &p->matrix);
     row_forms_reset(p, &p->forms);
 }
 
@@ -108,7 +106,7 @@ static oltr_status rank(const void *state, uint64_t t, const candidates *from, c
 {
     const glm_ucb *p = state;
     upper_bound bound = {.state = p,
-                         .model = &p->matrix,
+                         .model = &p->base.matrix,
                          .forms = &p->forms,
                          .width = alpha_of(p, t),
                          .most = INFINITY,
@@ -120,14 +118,14 @@ static void learn_matrix(glm_ucb *p, const candidates *from, const oltr_ranking 
                          const oltr_feedback *seen)
 {
     static const double zero[LEARN_BATCH];
-    ldl factor = linear_factor(p, &p->matrix);
+    ldl factor = linear_factor(p, &p->base.matrix);
     bool anew = false;
     row_batch b;
     row_forms_begin(p, &p->forms, from, shown);
     for (batch_begin(&b); batch_next(&b, p, &p->base.rows, from, shown, seen, seen->n_examined);) {
         row_forms_correct(p, &p->forms, &factor, b.x, b.weight, shown->item + b.start, b.n,
                           p->base.rows.norm != NORM_SCALE);
-        anew |= linear_add(p, &p->matrix, b.x, zero, b.weight, b.n);
+        anew |= linear_add(p, &p->base.matrix, b.x, zero, b.weight, b.n);
     }
     row_forms_end(p, &p->forms, &factor, anew);
 }
@@ -139,57 +137,19 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     return logistic_policy_learn(state, t, from, shown, seen);
 }
 
-static size_t matrix_sums(const glm_ucb *p)
-{
-    size_t d = p->base.model.dim;
-    return d * (d + 1) / 2;
-}
-
-static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
-{
-    const glm_ucb *p = state;
-    uint32_t n = logistic_policy_sums(state, out);
-    out[n] =
-        (sum_array){.name = "gram", .value = doubles_at(p, p->matrix.gram), .n = matrix_sums(p)};
-    return n + 1;
-}
-
 static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
 {
-    static const char *const names[LINEAR_DERIVED] = {"matrix factor", "matrix pivot",
-                                                      "matrix watch"};
     const glm_ucb *p = state;
     uint32_t n = logistic_policy_derived(state, out);
-    n += linear_list_derived(p, &p->matrix, names, out + n);
     return n + row_forms_list(p, &p->forms, out + n);
 }
 
 static oltr_status resume(void *state, uint64_t t, oltr_error *error)
 {
     glm_ucb *p = state;
-    ldl factor = linear_factor(p, &p->matrix);
+    ldl factor = linear_factor(p, &p->base.matrix);
     oltr_status status = logistic_policy_resume(state, t, error);
-    if (status == OLTR_OK)
-        status = linear_resume(p, &p->matrix, error);
     return status == OLTR_OK ? row_forms_resume(p, &p->forms, &factor, error) : status;
-}
-
-static oltr_status merge(void *state, const void *from)
-{
-    glm_ucb *p = state;
-    const glm_ucb *q = from;
-    oltr_status status = logistic_policy_merge(state, from);
-    for (size_t i = 0; status == OLTR_OK && i < matrix_sums(p); i++)
-        doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
-    return status;
-}
-
-static void forget(void *state, double keep)
-{
-    glm_ucb *p = state;
-    logistic_policy_forget(state, keep);
-    for (size_t i = 0; i < matrix_sums(p); i++)
-        doubles_at(p, p->matrix.gram)[i] *= keep;
 }
 
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
@@ -197,16 +157,14 @@ static oltr_status check(const void *state, uint64_t t, oltr_error *error)
     const glm_ucb *p = state;
     linear_limits limits = {most_rows_before(t), OLTR_MAX_WEIGHT, 0};
     oltr_status status = logistic_policy_check(state, t, error);
-    return status == OLTR_OK ? linear_check_within(p, &p->matrix, &limits, error) : status;
+    return status == OLTR_OK ? linear_check_within(p, &p->base.matrix, &limits, error) : status;
 }
 
 static oltr_status check_derived(const void *state, oltr_error *error)
 {
     const glm_ucb *p = state;
-    ldl factor = linear_factor(p, &p->matrix);
+    ldl factor = linear_factor(p, &p->base.matrix);
     oltr_status status = logistic_policy_check_derived(state, error);
-    if (status == OLTR_OK)
-        status = linear_check_factor(p, &p->matrix, error);
     return status == OLTR_OK ? row_forms_check(p, &p->forms, &factor, error) : status;
 }
 
@@ -215,7 +173,7 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
                            double *sd)
 {
     const glm_ucb *p = state;
-    ldl factor = linear_factor(p, &p->matrix);
+    ldl factor = linear_factor(p, &p->base.matrix);
     (void)t;
     return predict_chances(&p->base.rows, p->base.model.link, &factor,
                            logistic_theta(p, &p->base.model), 1, from, mean, sd);
@@ -235,12 +193,12 @@ const policy_ops glm_ucb_ops = {
     .init = init,
     .rank = rank,
     .learn = learn,
-    .sums = list_sums,
+    .sums = logistic_policy_sums_and_matrix,
     .refresh = refresh,
     .check = check,
     .predict = predict,
-    .merge = merge,
-    .forget = forget,
+    .merge = logistic_policy_merge,
+    .forget = logistic_policy_forget,
     .row_rejected = logistic_policy_row_rejected,
     .check_derived = check_derived,
     .derived = list_derived,

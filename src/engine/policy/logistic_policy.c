@@ -1,8 +1,6 @@
 /* logistic_policy.c - see logistic_policy.h. */
 #include "engine/policy/logistic_policy.h"
 
-#include "engine/posterior/linear.h"
-
 enum {
     THOROUGH = 256,         /* single rows with which every round still ends at the root; */
     MOST_THOROUGH = 1024,   /* as many as items, if these are more, up to this */
@@ -38,13 +36,15 @@ logistic_policy logistic_policy_plan(layout *l, const oltr_settings *settings,
                                      const logistic_choices *chosen)
 {
     size_t given = (size_t)chosen->rows, window = window_of(settings, given);
-    logistic_policy p;
+    logistic_policy p = {.matrix.dim = 0};
     p.model = logistic_plan(l, settings->dim, capacity_of(settings, given, window), window,
                             chosen->lambda, chosen->drift);
     p.model.link = chosen->link;
     if (!given)
         p.model.thorough = (uint32_t)thorough_of(settings);
     p.rows = feature_rows_plan(l, settings, chosen->norm);
+    if (chosen->matrix)
+        p.matrix = linear_plan(l, settings->dim, chosen->lambda);
     return p;
 }
 
@@ -81,10 +81,27 @@ uint32_t logistic_policy_sums(const void *state, sum_array out[MAX_SUMS])
     return LOGISTIC_SUMS;
 }
 
+static size_t matrix_numbers(const logistic_policy *p)
+{
+    size_t d = p->matrix.dim;
+    return d * (d + 1) / 2;
+}
+
+uint32_t logistic_policy_sums_and_matrix(const void *state, sum_array out[MAX_SUMS])
+{
+    const logistic_policy *p = state;
+    uint32_t n = logistic_policy_sums(state, out);
+    out[n] =
+        (sum_array){.name = "gram", .value = doubles_at(p, p->matrix.gram), .n = matrix_numbers(p)};
+    return n + 1;
+}
+
 /* Estimate and factor are found by a solver from where the last round left them: an exact copy
  * needs both. */
 uint32_t logistic_policy_derived(const void *state, sum_array out[MAX_SUMS])
 {
+    static const char *const names[LINEAR_DERIVED] = {"matrix factor", "matrix pivot",
+                                                      "matrix watch"};
     const logistic_policy *p = state;
     const logistic *m = &p->model;
     size_t d = m->dim, n = rows_in_use(p);
@@ -95,7 +112,8 @@ uint32_t logistic_policy_derived(const void *state, sum_array out[MAX_SUMS])
     out[2] = (sum_array){.name = "pivot", .value = f.d, .n = d};
     out[3] = (sum_array){.name = "weight", .value = doubles_at(p, m->weight), .n = n};
     out[4] = (sum_array){.name = "score", .value = doubles_at(p, m->score), .n = n};
-    return LOGISTIC_DERIVED;
+    return LOGISTIC_DERIVED +
+           (p->matrix.dim ? linear_list_derived(p, &p->matrix, names, out + LOGISTIC_DERIVED) : 0);
 }
 
 void logistic_policy_refresh(void *state, uint64_t t)
@@ -103,26 +121,34 @@ void logistic_policy_refresh(void *state, uint64_t t)
     logistic_policy *p = state;
     (void)t;
     logistic_refresh(p, &p->model);
+    if (p->matrix.dim)
+        linear_refresh(p, &p->matrix);
 }
 
 oltr_status logistic_policy_resume(void *state, uint64_t t, oltr_error *error)
 {
     logistic_policy *p = state;
     (void)t;
-    return logistic_resume(p, &p->model, error);
+    oltr_status status = logistic_resume(p, &p->model, error);
+    return status == OLTR_OK && p->matrix.dim ? linear_resume(p, &p->matrix, error) : status;
 }
 
 oltr_status logistic_policy_merge(void *state, const void *from)
 {
     logistic_policy *p = state;
     const logistic_policy *q = from;
-    return logistic_merge(p, &p->model, q, &q->model);
+    oltr_status status = logistic_merge(p, &p->model, q, &q->model);
+    for (size_t i = 0; status == OLTR_OK && i < matrix_numbers(p); i++)
+        doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
+    return status;
 }
 
 void logistic_policy_forget(void *state, double keep)
 {
     logistic_policy *p = state;
     logistic_forget(p, &p->model, keep);
+    if (p->matrix.dim)
+        linear_fade(p, &p->matrix, keep);
 }
 
 /* Rows that learn() could have left. */
@@ -153,7 +179,8 @@ oltr_status logistic_policy_check(const void *state, uint64_t t, oltr_error *err
 oltr_status logistic_policy_check_derived(const void *state, oltr_error *error)
 {
     const logistic_policy *p = state;
-    return logistic_check_derived(p, &p->model, error);
+    oltr_status status = logistic_check_derived(p, &p->model, error);
+    return status == OLTR_OK && p->matrix.dim ? linear_check_factor(p, &p->matrix, error) : status;
 }
 
 int logistic_policy_row_rejected(const void *state, const float *x)

@@ -3,7 +3,7 @@
  *
  * The states of logts, glm-ucb and pg-ts begin with a logistic_policy.  They differ in what they
  * add to it and in how they rank; which rows are kept, what is saved and checked, and how two
- * histories merge is here.
+ * histories merge is here.  Two of them have a second matrix, of rows with other weights.
  *
  * Rows.  Rows that repeat are kept exactly.  Of rows seen once, rows: 0 keeps the newest: as many
  * as items, at least THOROUGH and at most MOST_THOROUGH, or WINDOW_PER_FEATURE for each feature if
@@ -15,11 +15,13 @@
 #define OLTR_ENGINE_POLICY_LOGISTIC_POLICY_H
 
 #include "engine/policy/feature_rows.h"
+#include "engine/posterior/linear.h"
 #include "engine/posterior/logistic.h"
 
 typedef struct logistic_policy {
     logistic model;
     feature_rows rows;
+    linear matrix; /* of the examined rows, its moment stays 0; dim 0: none */
 } logistic_policy;
 
 #define ROWS_PARAM                                                                                 \
@@ -40,6 +42,7 @@ typedef struct logistic_choices {
     double lambda, drift; /* as in logistic_plan() */
     double rows;          /* the parameter of ROWS_PARAM */
     uint32_t link, norm;
+    bool matrix; /* the policy has one and adds rows to it */
 } logistic_choices;
 
 logistic_policy logistic_policy_plan(layout *l, const oltr_settings *settings,
@@ -51,6 +54,8 @@ double least_slope(uint32_t link, double bound);
 /* The first arrays of the sums and of the derived numbers; a policy's own may follow. */
 enum { LOGISTIC_SUMS = 7, LOGISTIC_DERIVED = 5 };
 uint32_t logistic_policy_sums(const void *state, sum_array out[MAX_SUMS]);
+/* The same and the matrix, which is empty where there is none. */
+uint32_t logistic_policy_sums_and_matrix(const void *state, sum_array out[MAX_SUMS]);
 uint32_t logistic_policy_derived(const void *state, sum_array out[MAX_SUMS]);
 
 /* Operations; those of a policy that adds sums or derived numbers call them. */

@@ -68,8 +68,7 @@ static const oltr_param params[N_PARAMS] = {
 };
 
 typedef struct logts {
-    logistic_policy base;
-    linear matrix; /* of stale or no weights, unused with fresh ones; its moment stays 0 */
+    logistic_policy base; /* with a matrix of stale or no weights; without one, if fresh */
     size_t bytes;
     uint32_t weights, scale;
     theory_width theory;
@@ -85,10 +84,9 @@ static logts plan(const oltr_settings *settings)
                                .drift = p.weights == FRESH ? param(settings, P_DRIFT) : 0.5,
                                .rows = param(settings, P_ROWS),
                                .link = choice(settings, P_LINK),
-                               .norm = choice(settings, P_NORM)};
+                               .norm = choice(settings, P_NORM),
+                               .matrix = p.weights != FRESH};
     p.base = logistic_policy_plan(&l, settings, &chosen);
-    if (p.weights != FRESH)
-        p.matrix = linear_plan(&l, settings->dim, lambda);
     p.bytes = layout_bytes(&l);
     p.theory = theory_width_of(settings->dim, lambda, param(settings, P_S),
                                param(settings, P_SIGMA), param(settings, P_HORIZON));
@@ -101,19 +99,11 @@ static size_t state_bytes(const oltr_settings *settings)
     return plan(settings).bytes;
 }
 
-static void refresh(void *state, uint64_t t)
-{
-    logts *p = state;
-    logistic_policy_refresh(state, t);
-    if (p->weights != FRESH)
-        linear_refresh(p, &p->matrix);
-}
-
 static oltr_status init(void *state, const oltr_settings *settings, oltr_error *error)
 {
     (void)error;
     *(logts *)state = plan(settings);
-    refresh(state, 1);
+    logistic_policy_refresh(state, 1);
     return OLTR_OK;
 }
 
@@ -124,7 +114,8 @@ static double spread(const logts *p, uint64_t t)
 
 static ldl factor_of(const logts *p)
 {
-    return p->weights == FRESH ? logistic_factor(p, &p->base.model) : linear_factor(p, &p->matrix);
+    return p->weights == FRESH ? logistic_factor(p, &p->base.model)
+                               : linear_factor(p, &p->base.matrix);
 }
 
 static oltr_status rank(const void *state, uint64_t t, const candidates *from, const oltr_rng *rng,
@@ -155,7 +146,7 @@ static void grow_matrix(logts *p, const float *const *x, const double *times, ui
                    &z);
         weight[i] = link_here(p->base.model.link, z).slope * (times ? times[i] : 1);
     }
-    linear_add(p, &p->matrix, x, zero, p->weights == STALE ? weight : times, n);
+    linear_add(p, &p->base.matrix, x, zero, p->weights == STALE ? weight : times, n);
 }
 
 static oltr_status learn(void *state, uint64_t t, const candidates *from, const oltr_ranking *shown,
@@ -170,68 +161,11 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     return logistic_policy_learn(state, t, from, shown, seen);
 }
 
-/* Numbers in the sum of the matrix. */
-static size_t matrix_sums(const logts *p)
-{
-    size_t d = p->base.model.dim;
-    return p->weights == FRESH ? 0 : d * (d + 1) / 2;
-}
-
-static uint32_t list_sums(const void *state, sum_array out[MAX_SUMS])
-{
-    const logts *p = state;
-    uint32_t n = logistic_policy_sums(state, out);
-    out[n] =
-        (sum_array){.name = "gram", .value = doubles_at(p, p->matrix.gram), .n = matrix_sums(p)};
-    return n + 1;
-}
-
-static uint32_t list_derived(const void *state, sum_array out[MAX_SUMS])
-{
-    static const char *const names[LINEAR_DERIVED] = {"matrix factor", "matrix pivot",
-                                                      "matrix watch"};
-    const logts *p = state;
-    uint32_t n = logistic_policy_derived(state, out);
-    return n + (p->weights == FRESH ? 0 : linear_list_derived(p, &p->matrix, names, out + n));
-}
-
-static oltr_status resume(void *state, uint64_t t, oltr_error *error)
-{
-    logts *p = state;
-    oltr_status status = logistic_policy_resume(state, t, error);
-    return status == OLTR_OK && p->weights != FRESH ? linear_resume(p, &p->matrix, error) : status;
-}
-
-static oltr_status merge(void *state, const void *from)
-{
-    logts *p = state;
-    const logts *q = from;
-    oltr_status status = logistic_policy_merge(state, from);
-    for (size_t i = 0; status == OLTR_OK && i < matrix_sums(p); i++)
-        doubles_at(p, p->matrix.gram)[i] += doubles_at(q, q->matrix.gram)[i];
-    return status;
-}
-
-static void forget(void *state, double keep)
-{
-    logts *p = state;
-    logistic_policy_forget(state, keep);
-    for (size_t i = 0; i < matrix_sums(p); i++)
-        doubles_at(p, p->matrix.gram)[i] *= keep;
-}
-
 static oltr_status check(const void *state, uint64_t t, oltr_error *error)
 {
     const logts *p = state;
     oltr_status status = logistic_policy_check(state, t, error);
-    return status == OLTR_OK && p->weights != FRESH ? linear_check(p, &p->matrix, error) : status;
-}
-
-static oltr_status check_derived(const void *state, oltr_error *error)
-{
-    const logts *p = state;
-    oltr_status status = logistic_policy_check_derived(state, error);
-    return status == OLTR_OK && p->weights != FRESH ? linear_check_factor(p, &p->matrix, error)
+    return status == OLTR_OK && p->weights != FRESH ? linear_check(p, &p->base.matrix, error)
                                                     : status;
 }
 
@@ -259,15 +193,15 @@ const policy_ops logts_ops = {
     .rank = rank,
     .rank_together = rank_together,
     .learn = learn,
-    .sums = list_sums,
+    .sums = logistic_policy_sums_and_matrix,
     .min_saved_numbers = feature_min_saved,
-    .refresh = refresh,
+    .refresh = logistic_policy_refresh,
     .check = check,
     .predict = predict,
-    .merge = merge,
-    .forget = forget,
+    .merge = logistic_policy_merge,
+    .forget = logistic_policy_forget,
     .row_rejected = logistic_policy_row_rejected,
-    .check_derived = check_derived,
-    .derived = list_derived,
-    .resume = resume,
+    .check_derived = logistic_policy_check_derived,
+    .derived = logistic_policy_derived,
+    .resume = logistic_policy_resume,
 };

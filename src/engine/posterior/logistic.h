@@ -165,8 +165,8 @@ static inline double sigmoid(double z)
  * in number, P with a non-negative diagonal. */
 oltr_status logistic_check(const void *state, const logistic *p, oltr_error *error);
 /* OLTR_ESTATE unless theta solves the score equation to 1e-7, or to 5e-4 posterior deviations and
- * the rounding of the gradient, and the factor is near H within the drift.  Only reads the state;
- * OLTR_ENOMEM without room of its own. */
+ * the rounding of the gradient, the weights are within the drift of H, and the factor is that of
+ * the weights to 1e-9.  Only reads the state; OLTR_ENOMEM without room of its own. */
 oltr_status logistic_check_derived(const void *state, const logistic *p, oltr_error *error);
 
 #endif

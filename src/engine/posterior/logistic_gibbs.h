@@ -15,7 +15,7 @@
  * directions.
  *
  * Cost of a sweep: O(R d^2 + d^3), and for each of the R rows one normal draw or, with N_r of at
- * most POLYA_GAMMA_EXACT, N_r exact ones.
+ * most POLYA_GAMMA_EXACT, a few exact ones (rng/polya_gamma.h).
  */
 #ifndef OLTR_ENGINE_POSTERIOR_LOGISTIC_GIBBS_H
 #define OLTR_ENGINE_POSTERIOR_LOGISTIC_GIBBS_H
@@ -26,23 +26,25 @@
 typedef struct logistic_gibbs_plan {
     size_t score;    /* (rows) doubles: x'theta */
     size_t at_root;  /* (rows) doubles: x'theta_hat */
-    size_t half;     /* (rows) doubles: N / 2 */
-    size_t centred;  /* (rows) doubles: N (1/2 - mu), then a row's part of the right-hand side */
-    size_t slope;    /* (rows) doubles: N mu' */
+    size_t part;     /* (rows) doubles: a row's part of the right-hand side */
     size_t weight;   /* (rows) doubles: w */
-    size_t normal;   /* (rows) floats */
-    size_t standard; /* (dim) floats */
+    size_t draws;    /* (POLYA_GAMMA_DOUBLES, rows) doubles */
+    size_t lists;    /* (2, rows) words */
+    size_t normal;   /* (rows) floats, for several sweeps where rows are few */
+    size_t standard; /* (dim) floats, likewise */
     size_t pull;     /* (dim) doubles: h */
     size_t moment;   /* (dim) doubles: the right-hand side */
     size_t nothing;  /* (dim) doubles: zeros */
     size_t gram;     /* (dim (dim+1) / 2) doubles */
+    size_t product;  /* what is kept of the rows */
     size_t factor;   /* ldl_doubles(dim) */
 } logistic_gibbs_plan;
 
 logistic_gibbs_plan logistic_gibbs_planned(layout *l, uint32_t dim, size_t capacity);
 
 /* `sweeps` sweeps from theta (dim), which gets the last one's draw.  Only reads the state; work:
- * the block of the plan.  The draws of sweep s are those of the generator's fork s. */
+ * the block of the plan.  The draws of sweep s = 0, 1, ... are those of round s + 1 of the
+ * generator's fork 0. */
 void logistic_gibbs(const void *state, const logistic *p, const logistic_gibbs_plan *plan,
                     const oltr_rng *rng, uint32_t sweeps, double *theta, void *work);
 

@@ -4,33 +4,56 @@
  * PG(n, z) is the sum of n independent draws of it.  n is a whole number here.  Given w, a logistic
  * likelihood is a normal one: posterior/logistic_gibbs.h.
  *
- * Draws.  Up to POLYA_GAMMA_EXACT, n exact draws of PG(1, z), 40 to 100 ns each.  Beyond, a normal
- * with the exact mean and variance; its skewness, which is missing then, is 1.96 / sqrt(n) at z = 0
- * and less elsewhere.
+ * Draws.  Up to POLYA_GAMMA_EXACT the law is exact but for the rounding of floats, which moves a
+ * quantile by 1.1e-6 of itself at most.  For |z| < 3.1, w is the sum of a few draws of PG(b, z), b
+ * a power of two (kernels/jacobi_kernels.h): the fewest, but for sizes of which less than 0.6 would
+ * be accepted.  Beyond, it is the sum of n draws of PG(1, z) in double, 100 ns each.  Above
+ * POLYA_GAMMA_EXACT, w is a cubic of a normal with the mean, the variance and the skewness of
+ * PG(n, z) (kernels/logistic_kernels.h).  At z = 0 the distance of the distribution functions is
+ * 5e-4 for n = 8 and 2e-4 for n = 16; that of a normal would be 0.045 and 0.032.
  */
 #ifndef OLTR_ENGINE_RNG_POLYA_GAMMA_H
 #define OLTR_ENGINE_RNG_POLYA_GAMMA_H
 
-#include <oltr/oltr.h>
+#include "engine/kernels/table.h"
 
-enum { POLYA_GAMMA_EXACT = 20 };
+enum { POLYA_GAMMA_EXACT = 8 };
 
-typedef struct polya_gamma_moments {
-    double mean, variance;
-} polya_gamma_moments;
+/* Rows with counts n, those of at most POLYA_GAMMA_EXACT apart from the others, and room to draw
+ * their w.  Arrays have room for weights_padded(rows). */
+typedef struct polya_gamma_rows {
+    uint32_t n_few, n_many;
+    uint32_t *few, *many; /* (rows) which these are, n = 0 left out */
+    double *count;        /* (n_many) their n */
+    double *one, *half;   /* (n_many) 1 and 1/2 */
+    double *z, *residual, *slope, *drawn;
+} polya_gamma_rows;
 
-/* n tanh(z/2) / (2z) and n (sinh z - z) / (4 z^3 cosh^2(z/2)). */
-polya_gamma_moments polya_gamma_moments_of(double n, double z);
-/* The same from n (mu - 1/2) and n mu', mu the logistic function at z, where they are known. */
-polya_gamma_moments polya_gamma_moments_from(double n, double z, double centred, double slope);
+/* Arrays of doubles that it has. */
+enum { POLYA_GAMMA_DOUBLES = 7 };
+/* In memory of POLYA_GAMMA_DOUBLES and two words times weights_padded(rows). */
+polya_gamma_rows polya_gamma_rows_of(size_t rows, const double *n, double *doubles,
+                                     uint32_t *words);
 
-/* One draw for a whole n >= 0.  0 for n = 0, and for an infinite z; NaN for a z that is no
- * number. */
-double polya_gamma(oltr_rng *rng, double n, double z);
-/* The same for n of at most POLYA_GAMMA_EXACT. */
-double polya_gamma_exact(oltr_rng *rng, double n, double z);
-/* The normal of these moments at a standard normal draw; one below 0, which has a chance of 1e-8
- * for n = 21, counts as 0. */
-double polya_gamma_normal(polya_gamma_moments m, double standard);
+/* Proposals of sums of Jacobi variables, used up one after the other, and the sums for which they
+ * are tried. */
+enum { PROPOSALS = 128, SUMS = 256 };
+typedef struct polya_gamma_source {
+    oltr_rng rng;
+    uint32_t stream;      /* of the normals; the next one has the exponentials */
+    uint32_t round, used; /* how often they were made, and how many of the last are used */
+    oltr_rng tilted;      /* for draws at large |z| */
+    uint32_t sum[SUMS + JACOBI_LANES]; /* JACOBI_SIZES times its row, and its size */
+    float tilt[SUMS + JACOBI_LANES], x[SUMS + JACOBI_LANES];
+    float normal[PROPOSALS + JACOBI_LANES], exponential[PROPOSALS + JACOBI_LANES];
+} polya_gamma_source;
+
+/* With the streams first, first + 1 and first + 2 of the generator. */
+void polya_gamma_begin(polya_gamma_source *source, const oltr_rng *rng, uint32_t first);
+
+/* Draws w of every row: exact draws from the source, the others from (padded(n_many)) standard
+ * normals.  n, z and weight: (rows).  0 for n = 0 and for a z that is infinite or NaN. */
+void polya_gamma_draw(polya_gamma_source *source, const polya_gamma_rows *rows, const double *n,
+                      const double *z, const float *normal, double *weight);
 
 #endif

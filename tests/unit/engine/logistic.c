@@ -1101,16 +1101,21 @@ static void test_zero_has_no_sign(void **unused)
 
 /* ---- checks */
 
-static subject healthy(void)
+static subject healthy_with(double drift)
 {
     static float x[8 * 3];
     from.state = 90;
     random_rows(x, 8, 3, 2);
-    subject s = subject_new(3, 5, 0.1, 0.1);
+    subject s = subject_new(3, 5, 0.1, drift);
     for (int t = 0; t < 60; t++)
         learn_one(&s, x + (size_t)below(&from, 8) * 3, unit(&from) < 0.4);
     assert_at_root(&s);
     return s;
+}
+
+static subject healthy(void)
+{
+    return healthy_with(0.1);
 }
 
 static void test_check(void **unused)
@@ -1196,6 +1201,33 @@ static void test_check_derived(void **unused)
     free(s.state);
 }
 
+/* The drift is what weights may be off by; the factor is that of its weights whatever the drift. */
+static void test_forged_factor(void **unused)
+{
+    static const double drifts[] = {0, 0.1, 0.5}, times[] = {1.3, 0.8, 1 + 1e-6};
+    for (size_t k = 0; k < COUNT(drifts); k++)
+        for (size_t i = 0; i < COUNT(times); i++) {
+            oltr_error error;
+            subject s = healthy_with(drifts[k]);
+            double *pivot = logistic_factor(s.state, &s.p).d,
+                   *weight = doubles_at(s.state, s.p.weight);
+            double right = pivot[i], weighed = weight[i];
+            assert_int_equal(logistic_check_derived(s.state, &s.p, &error), OLTR_OK);
+            pivot[i] *= times[i];
+            assert_int_equal(logistic_check_derived(s.state, &s.p, &error), OLTR_ESTATE);
+            assert_non_null(strstr(error.msg, "factor"));
+            subject copy = copy_of(&s); /* derived anew, within the drift of the right one */
+            double found = logistic_factor(copy.state, &s.p).d[i];
+            assert_true(fabs(found - right) <= 0.1 * right);
+            assert_true(factor_distance(&copy) < 1e-6);
+            pivot[i] = right;
+            weight[i] = weighed * (1 + 1.3 * drifts[k] + 1e-5);
+            assert_int_equal(logistic_check_derived(s.state, &s.p, &error), OLTR_ESTATE);
+            free(copy.state);
+            free(s.state);
+        }
+}
+
 static void test_plan(void **unused)
 {
     layout l = {64, 0};
@@ -1272,6 +1304,7 @@ int main(void)
         cmocka_unit_test(test_zero_has_no_sign),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_check_derived),
+        cmocka_unit_test(test_forged_factor),
         cmocka_unit_test(test_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
