@@ -87,23 +87,6 @@ static void short_list(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uin
     }
 }
 
-/* The same for few slots.  below[i] = sorted[i] - i does not fall with i.  The t-th rank left is
- * t + at, where `at` of them are at most t; it becomes below[at] = t, and the later ones move up
- * and lose 1. */
-static void tiny_list(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k,
-                      uint32_t *below, uint32_t *rank)
-{
-    for (uint32_t j = 0; j < k; j++) /* in a loop of their own, draws of several slots overlap */
-        rank[j] = tie_at(rng, first_slot + j, n - j);
-    for (uint32_t j = 0; j < k && !MUTATED(REPEATS_ACCEPTED); j++) {
-        uint32_t t = rank[j], at = j;
-        for (; at > 0 && below[at - 1] > t; at--)
-            below[at] = below[at - 1] - 1;
-        below[at] = t;
-        rank[j] = t + at;
-    }
-}
-
 /* The ranks that are not in the list, as bits, 64 to a word; and a Fenwick tree of how many bits
  * the words have: left[w] counts those of the words from w - (w & -w) to w - 1. */
 typedef struct ranks_left {
@@ -149,11 +132,11 @@ static uint32_t take_rank(ranks_left *r, uint32_t t)
 void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k, uint32_t *room,
                 uint32_t *rank)
 {
-    if (k <= TIED_SHORT) {
-        tiny_list(rng, first_slot, n, k, room, rank);
+    if (k <= FEW_TIES && !MUTATED(REPEATS_ACCEPTED)) {
+        KERNEL(few_ties)(rng, first_slot, n, k, rank);
         return;
     }
-    if (k <= n / 4096) {
+    if (k <= TIED_SHORT || k <= n / 4096) {
         short_list(rng, first_slot, n, k, room, rank);
         return;
     }
@@ -232,6 +215,14 @@ static void look_up(class_call *c)
         c->item[c->slot[j]] = pool->node[c->search[j].node].word[c->search[j].key];
 }
 
+/* Asks for the classes of the first items, because a lesson will need them. */
+static void prefetch_classes(const class_call *c)
+{
+    enum { MOST_SLOTS = 16 };
+    for (uint32_t slot = 0; slot < c->k && slot < MOST_SLOTS; slot++)
+        __builtin_prefetch(&words_in(c->index, c->index->where)[c->item[slot]]);
+}
+
 /* ---- the best classes */
 
 /* Takes the next m best classes, and all that tie with the last of them; returns how many. */
@@ -301,5 +292,6 @@ bool class_rank(const class_index *index, const oltr_rng *rng, uint32_t n, uint3
         left -= m;
     }
     look_up(&c);
+    prefetch_classes(&c);
     return true;
 }
