@@ -248,7 +248,8 @@ static void move_few(class_index *x, const class_owner *owner, const uint32_t *i
     tree_path path[2 * FEW_MOVES];
     for (uint32_t j = 0; j < n; j++) {
         class_key key = owner->key(owner->state, item[j]);
-        uint32_t from = class_of_item(x, item[j]), to = class_at_key(x, key);
+        uint32_t from = class_of_item(x, item[j]);
+        uint32_t to = j && same_key(key, move[j - 1].key) ? move[j - 1].to : class_at_key(x, key);
         move[j] = (class_move){key, item[j], to, &path[2 * j], &path[2 * j + 1]};
         uint32_t root = x->overfull ? NO_NODE : class_entries(x)[from].root;
         uint32_t new_root = x->overfull || to == NO_CLASS ? NO_NODE : class_entries(x)[to].root;
