@@ -6,8 +6,8 @@
  * tree are, and the threshold tau depend on the past, and change the time of a ranking, never its
  * result.
  *
- * Memory: 4 bytes an item for the key of its cell, 8 for nodes, and 3.6 MB for the cells.  When the
- * nodes are used up, the index is built anew, which fills them; that happens after at least n / 130
+ * Memory: 4 bytes an item for the key of its cell, 8 for nodes, and 2 MB for the cells.  When the
+ * nodes are used up, the index is built anew, which fills them; that happens after at least n / 72
  * splits.  More than RACE_QUADS quads of cells, a function of the posteriors as well, have no
  * index: `overfull`, and the policy samples every item until there are fewer.
  */
