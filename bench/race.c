@@ -24,6 +24,7 @@
 #include "engine/policy/click_rate.h"
 #include "engine/policy/index_cache.h"
 #include "engine/policy/rounds.h"
+#include "engine/race/race.h"
 
 enum { SLOTS = 10, WARMUP = 300, REPETITIONS = 15, WORDS = 1 << 14 };
 
@@ -42,7 +43,6 @@ typedef struct side {
     const uint32_t *threshold; /* (n_items) a random word below it is a click */
     const uint32_t *word;      /* (WORDS) */
     uint64_t t;
-    size_t bytes;
 } side;
 
 typedef struct shop {
@@ -96,8 +96,7 @@ static side side_new(const shop *s, const char *kind, bool own_priors, bool race
     side x = {.policy = oltr_policy_new(&settings, &error),
               .threshold = s->threshold,
               .word = s->word,
-              .t = 1,
-              .bytes = oltr_policy_bytes(&settings, &error)};
+              .t = 1};
     if (!x.policy)
         die("%s", error.msg);
     x.scratch = oltr_scratch_new(x.policy);
@@ -220,7 +219,7 @@ static uint32_t rounds_for(uint32_t n_items, bool race, bool beta)
 }
 
 static double compare(table *t, const options *o, const char *kind, bool own, uint32_t n_items,
-                      double target, double *bytes)
+                      double target)
 {
     static variant v[2];
     bool beta = strcmp(kind, "ts-beta") == 0;
@@ -239,7 +238,6 @@ static double compare(table *t, const options *o, const char *kind, bool own, ui
                   target, "%s L=%u, %s: full round / race", kind, n_items, priors);
     row_note(r, "%.1f us / %.1f us", median_ns(&v[0], o->repetitions) / 1e3,
              median_ns(&v[1], o->repetitions) / 1e3);
-    *bytes = (double)(race.bytes - full.bytes) / n_items;
     side_free(&race);
     side_free(&full);
     shop_free(&s);
@@ -249,10 +247,11 @@ static double compare(table *t, const options *o, const char *kind, bool own, ui
 static void sizes(table *t, const options *o, const char *kind, bool own, const double target[4])
 {
     static const uint32_t n_items[4] = {10000, 100000, 1000000, 10000000};
-    double ns[4] = {0}, bytes = 0;
+    double ns[4] = {0};
     char name[TEXT];
     for (int i = 0; i < 4 && n_items[i] <= o->largest; i++) {
-        ns[i] = compare(t, o, kind, own, n_items[i], target[i], &bytes);
+        ns[i] = compare(t, o, kind, own, n_items[i], target[i]);
+        double bytes = (double)race_index_bytes(n_items[i]) / n_items[i];
         snprintf(name, sizeof name, "%s L=%u: index, bytes an item", kind, n_items[i]);
         if (!own)
             number_row(t, bytes, "B", n_items[i] >= 1000000 ? AT_MOST : NO_TARGET, 16, name);

@@ -1,5 +1,5 @@
-/* races.c - the check of race_kernels.h: random keys and limits, the extremes among them, at
- * lengths around whole groups. */
+/* races.c - the checks of race_kernels.h: random keys and limits, the extremes among them, at
+ * lengths around whole groups; ties of few and of very many items. */
 #include "harness.h"
 
 static uint32_t random_limit(dice *from)
@@ -33,4 +33,21 @@ void check_first_arrivals(uint32_t cpu)
     for (uint32_t n = 1; n <= 140; n++)
         for (int again = 0; again < 20; again++)
             compare(cpu, &from, n);
+}
+
+/* Of n items as many as slots, about as many, or many. */
+void check_few_ties(uint32_t cpu)
+{
+    dice from = {44};
+    for (int again = 0; again < 4000; again++) {
+        uint32_t rank[2][FEW_TIES], k = 1 + (uint32_t)below(&from, FEW_TIES);
+        uint32_t n = (uint32_t)below(&from, UINT32_MAX) >> below(&from, 32);
+        uint32_t first = (uint32_t)below(&from, 100);
+        oltr_rng rng = generator(&from);
+        n = n < k ? k : n;
+        few_ties_plain(&rng, first, n, k, rank[0]);
+        KERNEL_AT(few_ties, cpu)(&rng, first, n, k, rank[1]);
+        describe("%u of %u", k, n);
+        same_words("ranks", rank[0], rank[1], k);
+    }
 }

@@ -37,6 +37,24 @@ uint32_t first_arrivals_plain(const oltr_rng *rng, const uint32_t *quad, const u
     return (uint32_t)(end - hit);
 }
 
+/* below[i] = the i-th smallest rank in the list, less i, does not fall with i.  The t-th rank left
+ * is t + at, where `at` of them are at most t; it becomes below[at] = t, and the later ones move up
+ * and lose 1. */
+void few_ties_plain(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k,
+                    uint32_t *rank)
+{
+    uint32_t below[FEW_TIES];
+    for (uint32_t j = 0; j < k; j++) /* in a loop of their own, draws of several slots overlap */
+        rank[j] = tie_at(rng, first_slot + j, n - j);
+    for (uint32_t j = 0; j < k; j++) {
+        uint32_t t = rank[j], at = j;
+        for (; at > 0 && below[at - 1] > t; at--)
+            below[at] = below[at - 1] - 1;
+        below[at] = t;
+        rank[j] = t + at;
+    }
+}
+
 #if OLTR_X86
 #include <immintrin.h>
 
@@ -112,15 +130,15 @@ AVX512_INLINE void multiply16(__m512i a, uint32_t by, __m512i *high, __m512i *lo
     *high = _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
 }
 
-/* The words of `groups` times 16 quads: the chains overlap. */
-AVX512_INLINE void group_words16(const oltr_rng *rng, const uint32_t *quad, int groups,
-                                 __m512i c[][4])
+/* The words of `groups` times 16 positions: the chains overlap. */
+AVX512_INLINE void group_words16(const oltr_rng *rng, uint32_t purpose, const uint32_t *position,
+                                 int groups, __m512i c[][4])
 {
     uint32_t k0 = rng->key[0], k1 = rng->key[1];
     for (int v = 0; v < groups; v++) {
-        c[v][0] = _mm512_loadu_si512(quad + RACE_GROUP * v);
+        c[v][0] = _mm512_loadu_si512(position + RACE_GROUP * v);
         c[v][1] = _mm512_set1_epi32((int)rng->counter[1]);
-        c[v][2] = _mm512_set1_epi32((int)((rng->counter[2] & 0xFFFF0000u) | PURPOSE_RACE));
+        c[v][2] = _mm512_set1_epi32((int)((rng->counter[2] & 0xFFFF0000u) | purpose));
         c[v][3] = _mm512_set1_epi32((int)rng->counter[3]);
     }
     for (int i = 0; i < PHILOX_ROUNDS; i++) {
@@ -156,14 +174,50 @@ TARGET_AVX512 uint32_t first_arrivals_avx512(const oltr_rng *rng, const uint32_t
     uint32_t *end = hit, first = 0;
     __m512i c[2][4];
     for (; first + RACE_GROUP < n; first += 2 * RACE_GROUP) {
-        group_words16(rng, quad + first, 2, c);
+        group_words16(rng, PURPOSE_RACE, quad + first, 2, c);
         end = hits_of16(c[0], limit, stride, first, n, end);
         end = hits_of16(c[1], limit, stride, first + RACE_GROUP, n, end);
     }
     if (first < n) {
-        group_words16(rng, quad + first, 1, c);
+        group_words16(rng, PURPOSE_RACE, quad + first, 1, c);
         end = hits_of16(c[0], limit, stride, first, n, end);
     }
     return (uint32_t)(end - hit);
+}
+
+/* below_of_words() of the even lanes. */
+AVX512_INLINE __m512i below8(__m512i high, __m512i low, __m512i n)
+{
+    __m512i carry = _mm512_srli_epi64(_mm512_mul_epu32(low, n), 32);
+    return _mm512_srli_epi64(_mm512_add_epi64(_mm512_mul_epu32(high, n), carry), 32);
+}
+
+AVX512_INLINE __m512i below16(__m512i high, __m512i low, __m512i n)
+{
+    __m512i even = below8(high, low, n);
+    __m512i odd =
+        below8(_mm512_srli_epi64(high, 32), _mm512_srli_epi64(low, 32), _mm512_srli_epi64(n, 32));
+    return _mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
+}
+
+TARGET_AVX512 void few_ties_avx512(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k,
+                                   uint32_t *rank)
+{
+    static const uint32_t count[FEW_TIES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const __m512i counts = _mm512_loadu_si512(count), one = _mm512_set1_epi32(1);
+    uint32_t slot[FEW_TIES], draw[FEW_TIES];
+    __m512i word[1][4], below = _mm512_setzero_si512();
+    _mm512_storeu_si512(slot, _mm512_add_epi32(_mm512_set1_epi32((int)first_slot), counts));
+    group_words16(rng, PURPOSE_TIES, slot, 1, word);
+    __m512i left = _mm512_sub_epi32(_mm512_set1_epi32((int)n), counts);
+    _mm512_storeu_si512(draw, below16(word[0][0], word[0][1], left));
+    for (uint32_t j = 0; j < k; j++) {
+        __m512i t = _mm512_set1_epi32((int)draw[j]);
+        uint32_t less = _mm512_mask_cmple_epu32_mask((__mmask16)((1u << j) - 1), below, t);
+        __mmask16 own = (__mmask16)(less + 1); /* the first that is not less */
+        below = _mm512_mask_expand_epi32(t, (__mmask16)~own, below);
+        below = _mm512_mask_sub_epi32(below, (__mmask16) ~(own | less), below, one);
+        rank[j] = draw[j] + (uint32_t)__builtin_ctz(own);
+    }
 }
 #endif

@@ -67,6 +67,7 @@
     ROW(weights_near,        avx2,     avx2,       plain)         \
     ROW(subtract_product,    avx2,     avx2,       plain)         \
     ROW(first_arrivals,      avx2,     avx512,     plain)         \
+    ROW(few_ties,            plain,    avx512,     plain)         \
     ROW(checksum32,          avx2,     avx2,       plain)
 /* clang-format on */
 

@@ -26,7 +26,7 @@ static bayes_ucb_state plan(const oltr_settings *settings)
 {
     bayes_ucb_state p;
     layout l = {sizeof p, 0};
-    p.items = beta_items_plan(&l, settings->n_items, takes_prior(settings));
+    p.items = beta_plan(&l, settings);
     p.index = index_cache_plan(&l, settings->n_items, !takes_prior(settings));
     p.bytes = layout_bytes(&l);
     return p;

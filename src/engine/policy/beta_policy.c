@@ -3,6 +3,7 @@
 
 const oltr_param beta_params[BETA_PARAMS] = {BETA_PARAM_ROWS};
 
+/* Where the shapes are shared with the settings, it writes what is there. */
 static void set_prior(void *state, const oltr_settings *settings, uint32_t i)
 {
     const beta_items *p = state;
@@ -33,8 +34,10 @@ oltr_status beta_renew(void *state, uint64_t t, const oltr_settings *settings, u
 
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error)
 {
-    const beta_items *p = state;
+    beta_items *p = state;
     oltr_status status = require_prior(settings, takes_prior(settings), true, error);
+    if (status == OLTR_OK && !p->a0)
+        beta_items_share(state, p, settings->prior.a, settings->prior.b);
     for (uint32_t i = 0; status == OLTR_OK && i < p->priors.n; i++)
         set_prior(state, settings, i);
     return status;

@@ -39,7 +39,16 @@ static inline bool takes_prior(const oltr_settings *settings)
     return choice(settings, BETA_PRIOR) != PRIOR_NONE;
 }
 
-/* Sets the prior's shapes from the settings.  The state begins with a beta_items. */
+/* The sums and priors of a policy: the shapes of a whole prior are those that its settings hold. */
+static inline beta_items beta_plan(layout *l, const oltr_settings *settings)
+{
+    bool held = choice(settings, BETA_PRIOR) == PRIOR_FULL && settings->prior.a;
+    return held ? beta_items_plan_shared(l, settings->n_items)
+                : beta_items_plan(l, settings->n_items, takes_prior(settings));
+}
+
+/* Sets the prior's shapes from the settings of the policy.  The state begins with a beta_items, of
+ * beta_plan(). */
 oltr_status beta_init(void *state, const oltr_settings *settings, oltr_error *error);
 
 /* Checks one item's prior and sums, and sets its prior's shapes. */

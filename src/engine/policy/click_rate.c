@@ -32,11 +32,26 @@ static double weight_of(const click_rate_state *p, double n)
     return item_is_seen(n + p->extra) ? 1 / (n + p->extra) : 0;
 }
 
+double click_rate_of(const click_rate_state *p, uint32_t i)
+{
+    return rate_of(p, doubles_at(p, p->sums.examined)[i], doubles_at(p, p->sums.reward)[i]);
+}
+
+static double click_weight_of(const click_rate_state *p, uint32_t i)
+{
+    return weight_of(p, doubles_at(p, p->sums.examined)[i]);
+}
+
 static void refresh_item(click_rate_state *p, uint32_t i)
 {
-    double n = doubles_at(p, p->sums.examined)[i], s = doubles_at(p, p->sums.reward)[i];
-    doubles_at(p, p->rate)[i] = rate_of(p, n, s);
-    doubles_at(p, p->weight)[i] = weight_of(p, n);
+    doubles_at(p, p->rate)[i] = click_rate_of(p, i);
+    doubles_at(p, p->weight)[i] = click_weight_of(p, i);
+}
+
+static void refresh_items(click_rate_state *p)
+{
+    for (uint32_t i = 0; i < p->sums.n_items; i++)
+        refresh_item(p, i);
 }
 
 /* ---- classes */
@@ -44,6 +59,12 @@ static void refresh_item(click_rate_state *p, uint32_t i)
 static class_index *classes_of(const click_rate_state *p)
 {
     return (class_index *)(void *)((unsigned char *)p + p->classes);
+}
+
+/* Whether the rates and weights of the items are kept. */
+static bool keeps_rates(const click_rate_state *p)
+{
+    return !p->classes || classes_of(p)->overfull;
 }
 
 /* No sums are negative. */
@@ -57,10 +78,10 @@ static bool is_clipped(const click_rate_state *p, double rate, double weight)
 static class_key key_of(const void *state, uint32_t i)
 {
     const click_rate_state *p = state;
-    if (is_clipped(p, doubles_at(p, p->rate)[i], doubles_at(p, p->weight)[i]))
+    if (p->clips && is_clipped(p, click_rate_of(p, i), click_weight_of(p, i)))
         return clipped;
     if (p->by_rate)
-        return (class_key){doubles_at(p, p->rate)[i], 0};
+        return (class_key){click_rate_of(p, i), 0};
     return (class_key){doubles_at(p, p->sums.examined)[i], doubles_at(p, p->sums.reward)[i]};
 }
 
@@ -103,18 +124,30 @@ static void move_items(click_rate_state *p, uint64_t t, const uint32_t *item, ui
     class_index_moved(classes_of(p), &owner, item, n);
 }
 
+/* The sums of some items have changed, and round t comes next. */
+static void update_items(click_rate_state *p, uint64_t t, const uint32_t *item, uint32_t n)
+{
+    bool kept = keeps_rates(p);
+    if (p->classes)
+        move_items(p, t, item, n);
+    if (keeps_rates(p) && !kept)
+        refresh_items(p);
+    for (uint32_t j = 0; keeps_rates(p) && kept && j < n; j++)
+        refresh_item(p, item[j]);
+}
+
 /* ---- operations */
 
 void click_rate_refresh(void *state, uint64_t t)
 {
     click_rate_state *p = state;
     class_owner owner = owner_of(p);
-    for (uint32_t i = 0; i < p->sums.n_items; i++)
-        refresh_item(p, i);
-    if (!p->classes)
-        return;
-    p->log_t = p->clips ? log((double)t) : 0;
-    class_index_build(classes_of(p), &owner);
+    if (p->classes) {
+        p->log_t = p->clips ? log((double)t) : 0;
+        class_index_build(classes_of(p), &owner);
+    }
+    if (keeps_rates(p))
+        refresh_items(p);
 }
 
 oltr_status click_rate_init(void *state, const oltr_settings *settings, click_rate_state own)
@@ -137,22 +170,16 @@ oltr_status click_rate_renew(void *state, uint64_t t, const oltr_settings *setti
     (void)settings, (void)before;
     if (status != OLTR_OK)
         return status;
-    refresh_item(p, item);
-    if (p->classes)
-        move_items(p, t, &item, 1);
+    update_items(p, t, &item, 1);
     return OLTR_OK;
 }
 
 oltr_status click_rate_learn(void *state, uint64_t t, const candidates *from,
                              const oltr_ranking *shown, const oltr_feedback *seen)
 {
-    click_rate_state *p = state;
     (void)from;
     item_policy_add(state, shown, seen);
-    for (uint32_t slot = 0; slot < seen->n_examined; slot++)
-        refresh_item(state, shown->item[slot]);
-    if (p->classes)
-        move_items(p, t, shown->item, seen->n_examined);
+    update_items(state, t, shown->item, seen->n_examined);
     return OLTR_OK;
 }
 
@@ -203,15 +230,28 @@ size_t click_rate_scratch_bytes(const oltr_settings *settings)
     return layout_bytes(&l);
 }
 
-/* Rates and weights of named candidates, copied next to each other. */
+/* Rates and weights of named candidates next to each other: copied, or computed from the sums. */
 static void gather(const click_rate_state *p, const candidates *from, double *restrict rate,
                    double *restrict weight)
 {
     const double *all_rates = doubles_at(p, p->rate), *all_weights = doubles_at(p, p->weight);
+    const bool kept = keeps_rates(p);
     for (uint32_t j = 0; j < from->n; j++) {
-        rate[j] = all_rates[from->item[j]];
-        weight[j] = all_weights[from->item[j]];
+        uint32_t i = from->item[j];
+        rate[j] = kept ? all_rates[i] : click_rate_of(p, i);
+        weight[j] = kept ? all_weights[i] : click_weight_of(p, i);
     }
+}
+
+/* The index of each of the items 0..n-1: that of its class. */
+static void class_indices(const click_rate_state *p, rate_formula *formula, const rate_clock *clock,
+                          uint32_t n, double *restrict of_class, double *restrict index)
+{
+    const class_index *x = classes_of(p);
+    formula(clock, doubles_at(p, p->class_rate), doubles_at(p, p->class_weight), x->n_places,
+            of_class);
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = of_class[class_of_item(x, i)];
 }
 
 static bool rank_by_classes(const click_rate_state *p, rate_formula *formula,
@@ -221,26 +261,30 @@ static bool rank_by_classes(const click_rate_state *p, rate_formula *formula,
     const class_index *x = classes_of(p);
     formula(clock, doubles_at(p, p->class_rate), doubles_at(p, p->class_weight), x->n_places,
             scratch);
-    return class_rank(x, rng, from->n, out->k, scratch, out->item, out->score);
+    if (!class_rank(x, rng, from->n, out->k, scratch, out->item, out->score))
+        return false;
+    prefetch_sums(p, out);
+    return true;
 }
 
 void click_rate_best(const click_rate_state *p, rate_formula *formula, const rate_clock *clock,
                      const candidates *from, const oltr_rng *rng, void *scratch,
                      const oltr_ranking *out)
 {
-    const double *rate = doubles_at(p, p->rate), *weight = doubles_at(p, p->weight);
+    size_t rate_at, weight_at;
     double_scores s = scores_in(scratch, p->sums.n_items);
     if (p->classes && !from->item && classes_serve(classes_of(p), from->n, out->k) &&
         rank_by_classes(p, formula, clock, from, rng, scratch, out))
         return;
+    plan_scratch(p->sums.n_items, &rate_at, &weight_at);
+    double *rate = doubles_at(scratch, rate_at), *weight = doubles_at(scratch, weight_at);
     if (from->item) {
-        size_t rate_at, weight_at;
-        plan_scratch(p->sums.n_items, &rate_at, &weight_at);
-        gather(p, from, doubles_at(scratch, rate_at), doubles_at(scratch, weight_at));
-        rate = doubles_at(scratch, rate_at);
-        weight = doubles_at(scratch, weight_at);
-    }
-    formula(clock, rate, weight, from->n, s.score);
+        gather(p, from, rate, weight);
+        formula(clock, rate, weight, from->n, s.score);
+    } else if (keeps_rates(p))
+        formula(clock, doubles_at(p, p->rate), doubles_at(p, p->weight), from->n, s.score);
+    else
+        class_indices(p, formula, clock, from->n, rate, s.score);
     best_places(s, from->n, rng, out);
 }
 

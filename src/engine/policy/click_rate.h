@@ -5,12 +5,12 @@
  * replaces some of the best.  In addition to the sums they keep the rate p = S/N and the weight
  * 1/(N + extra) of each item as arrays, so that the formula runs down the items without a branch.
  *
- * From CLASSES_LEAST_ITEMS items on they also keep the items with equal sums as classes
- * (race/classes.h), with rate and weight of each class: a short list from all items computes the
- * formula once for each class.  The list is the same.  Where the index is a function of the rate
- * alone
- * (`by_rate`), items with equal rates are a class: all that were never clicked are one, for
- * example.
+ * From CLASSES_LEAST_ITEMS items on they keep instead the items with equal sums as classes
+ * (race/classes.h), with rate and weight of each class: a list from all items computes the formula
+ * once for each class, one from named items from their sums.  The list is the same.  The arrays of
+ * the items are then written only while there are too many classes; the system provides their pages
+ * when they are first written.  Where the index is a function of the rate alone (`by_rate`), items
+ * with equal rates are a class: all that were never clicked are one, for example.
  *
  * An index that is clipped to 1 (`clips`) makes many classes tie at 1.  Those are one class, the
  * clipped items.  For given sums the index does not fall as t grows, so a class joins the clipped
@@ -73,6 +73,9 @@ oltr_status click_rate_rank(const click_rate_state *p, rate_formula *formula,
 void click_rate_best(const click_rate_state *p, rate_formula *formula, const rate_clock *clock,
                      const candidates *from, const oltr_rng *rng, void *scratch,
                      const oltr_ranking *out);
+
+/* The rate of an item, from its sums. */
+double click_rate_of(const click_rate_state *p, uint32_t item);
 
 /* The index of cascade-ucbv of an item that was seen: at most 1. */
 static inline double bernstein_bound(double rate, double weight, double log_t)

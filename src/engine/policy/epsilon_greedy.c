@@ -176,7 +176,7 @@ static oltr_status predict(const void *state, uint64_t t, const candidates *from
     for (uint32_t j = 0; j < from->n; j++) {
         uint32_t i = candidate(from, j);
         double n = doubles_at(p, p->sums.examined)[i] + p->added_looks;
-        mean[j] = doubles_at(p, p->rate)[i];
+        mean[j] = click_rate_of(p, i);
         if (sd)
             sd[j] = item_is_seen(n) ? fmin(0.5, sqrt(mean[j] * (1 - mean[j]) / n)) : 0.5;
     }

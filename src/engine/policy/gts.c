@@ -79,7 +79,8 @@ typedef struct gts_prior {
 } gts_prior;
 
 /* The variance after one more observation does not depend on the reward, so it is computed ahead: a
- * division would delay the next list after a click. */
+ * division would delay the next list after a click.  A race takes microseconds, and computes it
+ * when it is needed. */
 typedef struct gts_state {
     item_sums sums; /* (dummy_item + 1) doubles */
     item_priors priors;
@@ -87,7 +88,7 @@ typedef struct gts_state {
     size_t mean, sd;      /* (dummy_item + 1) floats: what is sampled from, derived; padding
                              from n_items on */
     size_t next_variance; /* (dummy_item + 1) doubles, derived, where the posterior is sampled
-                             from */
+                             from and there is no race; else 0 */
     size_t dummy_item;    /* never shown: slots that were not examined write there */
     size_t best;          /* in the scratch */
     size_t race;          /* race_index, derived, behind all other arrays; 0 without one */
@@ -95,6 +96,11 @@ typedef struct gts_state {
     double precision;     /* of one observation: 1/sigma^2 */
     uint32_t sampler, take;
 } gts_state;
+
+static bool samples_posterior(const gts_state *g)
+{
+    return g->sampler != RELEASED || g->take == TAKE_FULL;
+}
 
 /* Mean and sd are read in vectors; what lies close to the arrays before it is not. */
 static layout plan(const oltr_settings *settings, gts_state *g)
@@ -113,9 +119,10 @@ static layout plan(const oltr_settings *settings, gts_state *g)
     g->sums.n_items = settings->n_items;
     g->sums.examined = layout_take_close(&l, n, sizeof(double));
     g->sums.reward = layout_take_close(&l, n, sizeof(double));
-    g->next_variance = layout_take_close(&l, n, sizeof(double));
     if (has_race(settings))
         g->race = layout_take(&l, race_index_bytes(settings->n_items), 1);
+    else if (samples_posterior(g))
+        g->next_variance = layout_take_close(&l, n, sizeof(double));
     g->bytes = layout_bytes(&l);
     plan_scratch(settings->n_items, g->race, &g->best);
     return l;
@@ -177,11 +184,6 @@ static moments posterior(const gts_state *g, uint32_t i)
                      sqrt(variance)};
 }
 
-static bool samples_posterior(const gts_state *g)
-{
-    return g->sampler != RELEASED || g->take == TAKE_FULL;
-}
-
 static moments sampled_from(const gts_state *g, uint32_t i)
 {
     if (samples_posterior(g))
@@ -204,10 +206,9 @@ static void refresh_item(gts_state *g, uint32_t i)
 static void derive_item(gts_state *g, uint32_t i)
 {
     refresh_item(g, i);
-    if (!samples_posterior(g))
-        return;
-    doubles_at(g, g->next_variance)[i] =
-        variance_of(prior_of(g, i), doubles_at(g, g->sums.examined)[i] + 1, g->precision);
+    if (g->next_variance)
+        doubles_at(g, g->next_variance)[i] =
+            variance_of(prior_of(g, i), doubles_at(g, g->sums.examined)[i] + 1, g->precision);
 }
 
 static void refresh(void *state, uint64_t t)
@@ -362,7 +363,7 @@ static void learn_released(gts_state *g, const uint32_t *shown, uint32_t slots,
 static void learn_weighted(gts_state *g, const uint32_t *shown, const oltr_feedback *seen)
 {
     for (uint32_t slot = 0; slot < seen->n_examined; slot++) {
-        item_sums_add(g, &g->sums, shown[slot], seen->reward[slot], seen->weight[slot]);
+        item_sums_add(g, &g->sums, shown[slot], seen->reward[slot], weight_of_slot(seen, slot));
         derive_item(g, shown[slot]);
     }
 }
@@ -374,7 +375,7 @@ static oltr_status learn(void *state, uint64_t t, const candidates *from, const 
     uint32_t slots = branchless_slots(shown->k, seen->n_examined);
     (void)t;
     (void)from;
-    if (seen->weight)
+    if (seen->weight || g->race)
         learn_weighted(g, shown->item, seen);
     else if (samples_posterior(g))
         learn_posterior(g, shown->item, slots, seen);

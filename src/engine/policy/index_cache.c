@@ -202,8 +202,10 @@ oltr_status index_cache_rank(const void *state, const index_cache *cache, const 
     if (cache->classes && !from->item && classes_serve(classes_of(state, cache), from->n, out->k)) {
         read_classes(state, cache, rule, t, scratch);
         if (class_rank(classes_of(state, cache), rng, from->n, out->k, scratch, out->item,
-                       out->score))
+                       out->score)) {
+            prefetch_sums(state, out);
             return OLTR_OK;
+        }
     }
     read_candidates(state, cache, rule, t, from, s.score);
     return show_best(s, from, rng, out);

@@ -37,6 +37,18 @@ typedef oltr_status check_item_fn(const void *state, uint64_t t, uint32_t i, olt
 oltr_status check_each_item(const void *state, uint64_t t, check_item_fn *check_item,
                             oltr_error *error);
 
+/* After a short list was found without reading the sums of its items: asks for them, because a
+ * lesson will need them.  Many items, so that each is a cache miss. */
+static inline void prefetch_sums(const void *state, const oltr_ranking *out)
+{
+    enum { MOST_SLOTS = 16 };
+    const item_sums *sums = state;
+    for (uint32_t slot = 0; slot < out->k && slot < MOST_SLOTS; slot++) {
+        __builtin_prefetch(&doubles_at(state, sums->examined)[out->item[slot]]);
+        __builtin_prefetch(&doubles_at(state, sums->reward)[out->item[slot]]);
+    }
+}
+
 /* check, of policies that learn from clicks. */
 oltr_status check_clicks(const void *state, uint64_t t, oltr_error *error);
 /* predict: the share of clicks, and its binomial standard error; of an unseen item 0 and 1/2. */

@@ -78,6 +78,20 @@ HOT bool small_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t 
     return !bad;
 }
 
+/* Short lists of many items: every pair is compared, which is faster than the cache misses of
+ * marks. */
+enum { PAIRED_SLOTS = 16 };
+static bool pairs_in_range_and_distinct(const uint32_t *item, uint32_t n, uint32_t n_items)
+{
+    uint32_t bad = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        bad |= item[j] >= n_items;
+        for (uint32_t i = 0; i < j; i++)
+            bad |= item[i] == item[j];
+    }
+    return !bad;
+}
+
 /* Marks each candidate with base + its row.  False when one is out of range or named twice.  The
  * local copies stay in registers: the compiler must assume that a store to a mark changes *from. */
 static bool mark_rows(const candidates *from, const item_marks *marks, uint32_t base)
@@ -115,6 +129,8 @@ HOT bool good_shown_items(const candidates *from, const item_marks *marks,
         return shown_are_marked(from, marks, shown);
     if (from->n <= FEW_ITEMS)
         return small_in_range_and_distinct(shown->item, shown->k, from->n);
+    if (shown->k <= PAIRED_SLOTS)
+        return pairs_in_range_and_distinct(shown->item, shown->k, from->n);
     return in_range_and_distinct(shown->item, shown->k, from->n, marks);
 }
 

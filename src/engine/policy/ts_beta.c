@@ -63,7 +63,9 @@ typedef struct ts_beta_state {
     uint32_t n_numbers;
     uint32_t n_powers; /* items with a shape below 1, derived */
     uint32_t n_small;  /* priors with a shape below BETA_RACE_LEAST, derived */
-    size_t race;       /* race_index, derived, behind all other arrays; 0 without one */
+    size_t small; /* (priors.n / 32 + 1) words: which they are, one bit each, derived; 0 without
+                     a race */
+    size_t race;  /* race_index, derived, behind all other arrays; 0 without one */
     size_t bytes;
     ts_beta_scratch scratch;
 } ts_beta_state;
@@ -79,10 +81,12 @@ static ts_beta_state plan(const oltr_settings *settings)
     const uint32_t n = settings->n_items;
     ts_beta_state p = {.n_numbers = has_powers(settings) ? N_NUMBERS : PA};
     layout l = {sizeof p, 0};
-    p.items = beta_items_plan(&l, n, takes_prior(settings));
+    p.items = beta_plan(&l, settings);
     p.number = layout_take(&l, p.n_numbers * padded(n), sizeof(float));
-    if (has_race(settings))
+    if (has_race(settings)) {
+        p.small = layout_take(&l, p.items.priors.n / 32 + 1, sizeof(uint32_t));
         p.race = layout_take(&l, race_index_bytes(n), 1);
+    }
     p.bytes = layout_bytes(&l);
     p.scratch = plan_scratch(n, has_race(settings));
     return p;
@@ -110,18 +114,26 @@ static race_items items_of(const ts_beta_state *p)
                         .step = {beta_race.step[0], beta_race.step[1]}};
 }
 
-static bool has_small_prior(const ts_beta_state *p, uint32_t i)
+/* The prior of an item may have changed. */
+static void note_small_prior(ts_beta_state *p, uint32_t i)
 {
     beta_pair prior = beta_prior(p, &p->items, i);
-    return prior.a < BETA_RACE_LEAST || prior.b < BETA_RACE_LEAST;
+    uint32_t *word = &words_in(p, p->small)[item_prior_at(&p->items.priors, i) / 32];
+    uint32_t bit = 1u << item_prior_at(&p->items.priors, i) % 32;
+    bool was_small = *word & bit, is_small = prior.a < BETA_RACE_LEAST || prior.b < BETA_RACE_LEAST;
+    if (was_small == is_small)
+        return;
+    *word ^= bit;
+    p->n_small += is_small ? 1 : UINT32_MAX;
 }
 
 static void refresh_race(ts_beta_state *p)
 {
     race_items items = items_of(p);
+    memset(words_in(p, p->small), 0, (p->items.priors.n / 32 + 1) * sizeof(uint32_t));
     p->n_small = 0;
     for (uint32_t i = 0; i < p->items.priors.n; i++)
-        p->n_small += has_small_prior(p, i);
+        note_small_prior(p, i);
     race_build(index_of(p), &items);
 }
 
@@ -189,8 +201,9 @@ static void refresh(void *state, uint64_t t)
     ts_beta_state *p = state;
     uint32_t n = p->items.sums.n_items;
     (void)t;
+    if (p->n_powers > 0) /* else they are 0, and the system has not provided their pages yet */
+        memset(numbers_of(p, PA), 0, (N_NUMBERS - PA) * padded(n) * sizeof(float));
     p->n_powers = 0;
-    memset(numbers_of(p, 0), 0, p->n_numbers * padded(n) * sizeof(float));
     for (uint32_t i = 0; i < n; i += TOGETHER) {
         uint32_t item[TOGETHER], m = n - i < TOGETHER ? n - i : TOGETHER;
         for (uint32_t j = 0; j < m; j++)
@@ -278,14 +291,13 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
                               const double *before, oltr_error *error)
 {
     ts_beta_state *p = state;
-    bool was_small = has_small_prior(p, item);
     oltr_status status = beta_renew(state, t, settings, item, error);
     (void)before;
     if (status != OLTR_OK)
         return status;
     refresh_items(p, &item, 1);
     if (p->race) {
-        p->n_small += (uint32_t)has_small_prior(p, item) - (uint32_t)was_small;
+        note_small_prior(p, item);
         move_items(p, &item, 1, index_of(p)->k);
     }
     return OLTR_OK;

@@ -15,7 +15,7 @@
 
 static uint32_t nodes_for(uint32_t n_items)
 {
-    return n_items / 64 + RACE_CELLS + 64;
+    return n_items / 32 + RACE_CELLS + 64;
 }
 
 size_t race_index_bytes(uint32_t n_items)
@@ -287,10 +287,10 @@ void race_build(race_index *index, const race_items *items)
         clear_cells(index);
 }
 
-static void remove_item(race_index *index, uint32_t item)
+static void remove_item(race_index *index, uint32_t item, tree_path *path)
 {
     uint32_t key = index->where[item], q = find_quad(index, key >> 2), cell = 4 * q + (key & 3);
-    tree_remove(race_pool(index), &index->cell[cell].root, item);
+    tree_remove_along(race_pool(index), &index->cell[cell].root, path);
     index->members[cell]--;
     index->load -= index->cell[cell].load;
     set_limit(index, cell);
@@ -299,10 +299,10 @@ static void remove_item(race_index *index, uint32_t item)
 }
 
 static bool insert_item(race_index *index, const race_family *family, const cell_place *place,
-                        uint32_t item)
+                        uint32_t item, tree_path *path)
 {
     uint32_t cell = cell_at(index, family, place);
-    if (cell == NO_QUAD || !tree_insert(race_pool(index), &index->cell[cell].root, item))
+    if (cell == NO_QUAD || !tree_insert_along(race_pool(index), &index->cell[cell].root, path))
         return false;
     index->members[cell]++;
     index->load += index->cell[cell].load;
@@ -311,68 +311,56 @@ static bool insert_item(race_index *index, const race_family *family, const cell
     return true;
 }
 
-void race_move(race_index *index, const race_items *items, uint32_t item)
-{
-    cell_place place = items->family->place(items, item);
-    if (index->overfull) {
-        race_build(index, items);
-        return;
-    }
-    if (place.key == index->where[item])
-        return;
-    remove_item(index, item);
-    if (!insert_item(index, items->family, &place, item))
-        race_build(index, items);
-}
-
-/* The search for an item in the tree of a cell. */
-static tree_search search_of(const race_index *index, uint32_t key, uint32_t item)
+/* The tree of a cell. */
+static uint32_t root_of(const race_index *index, uint32_t key)
 {
     uint32_t q = find_quad(index, key >> 2), cell = 4 * q + (key & 3);
-    bool is_there = q != NO_QUAD && index->members[cell];
-    return tree_search_of(race_pool(index), is_there ? index->cell[cell].root : NO_NODE, item);
+    return q != NO_QUAD && index->members[cell] ? index->cell[cell].root : NO_NODE;
 }
 
-/* Asks the processor for the leaves that the moves of a few items will read and write. */
-enum { FEW_MOVES = 32 };
-static void prefetch_moves(const race_index *index, const race_items *items, const uint32_t *item,
-                           uint32_t n)
+/* Items whose posteriors may have changed.  Their searches run side by side, so that cache misses
+ * overlap. */
+enum { FEW_MOVES = 16 };
+static void move_few(race_index *index, const race_items *items, const uint32_t *item, uint32_t n)
 {
-    tree_search s[2 * FEW_MOVES];
-    uint32_t many = 0;
+    cell_place place[FEW_MOVES];
+    tree_path path[2 * FEW_MOVES];
     for (uint32_t j = 0; j < n; j++) {
-        uint32_t key = items->family->place(items, item[j]).key;
-        if (key == index->where[item[j]])
+        place[j] = items->family->place(items, item[j]);
+        bool moves = place[j].key != index->where[item[j]];
+        tree_path_begin(race_pool(index), moves ? root_of(index, index->where[item[j]]) : NO_NODE,
+                        item[j], &path[2 * j]);
+        tree_path_begin(race_pool(index), moves ? root_of(index, place[j].key) : NO_NODE, item[j],
+                        &path[2 * j + 1]);
+    }
+    tree_path_all(race_pool(index), path, 2 * n);
+    for (uint32_t j = 0; j < n && !index->overfull; j++) {
+        if (place[j].key == index->where[item[j]] || (MUTATED(SOME_NOT_MOVED) && item[j] % 8 == 0))
             continue;
-        s[many++] = search_of(index, index->where[item[j]], item[j]);
-        s[many++] = search_of(index, key, item[j]);
+        remove_item(index, item[j], &path[2 * j]);
+        if (!insert_item(index, items->family, &place[j], item[j], &path[2 * j + 1]))
+            race_build(index, items);
     }
-    for (bool deeper = true; deeper;) {
-        deeper = false;
-        for (uint32_t j = 0; j < many; j++)
-            if (s[j].level) {
-                tree_find_step(race_pool(index), &s[j]);
-                deeper = true;
-            }
-    }
+}
+
+static void move_items(race_index *index, const race_items *items, const uint32_t *item, uint32_t n)
+{
+    if (index->overfull)
+        race_build(index, items);
+    else
+        for (uint32_t j = 0; j < n && !index->overfull; j += FEW_MOVES)
+            move_few(index, items, item + j, n - j < FEW_MOVES ? n - j : FEW_MOVES);
 }
 
 void race_learned(race_index *index, const race_items *items, const uint32_t *item, uint32_t n,
                   uint32_t k)
 {
+    bool was_overfull = index->overfull;
     k = k < index->longest ? k : index->longest;
-    if (index->overfull) {
-        race_build(index, items);
+    move_items(index, items, item, n);
+    if (was_overfull || index->overfull)
         return;
-    }
-    for (uint32_t j = 0; j < n && !index->overfull; j++) {
-        if (n > 1 && j % FEW_MOVES == 0)
-            prefetch_moves(index, items, item + j, n - j < FEW_MOVES ? n - j : FEW_MOVES);
-        if (!(MUTATED(SOME_NOT_MOVED) && item[j] % 8 == 0))
-            race_move(index, items, item[j]);
-    }
-    if (!index->overfull &&
-        (k != index->k || !(index->load >= 0.85 * index->want && index->load <= 1.4 * index->want)))
+    if (k != index->k || !(index->load >= 0.85 * index->want && index->load <= 1.4 * index->want))
         retune(index, items->family, k);
 }
 

@@ -6,8 +6,8 @@
  * tree are, and the threshold tau depend on the past, and change the time of a ranking, never its
  * result.
  *
- * Memory: 4 bytes an item for the key of its cell, 8 for nodes, and 3.6 MB for the cells.  When the
- * nodes are used up, the index is built anew, which fills them; that happens after at least n / 130
+ * Memory: 4 bytes an item for the key of its cell, 8 for nodes, and 2 MB for the cells.  When the
+ * nodes are used up, the index is built anew, which fills them; that happens after at least n / 72
  * splits.  More than RACE_QUADS quads of cells, a function of the posteriors as well, have no
  * index: `overfull`, and the policy samples every item until there are fewer.
  */
@@ -56,9 +56,7 @@ size_t race_index_bytes(uint32_t n_items);
 void race_index_init(race_index *index, uint32_t n_items, uint32_t longest);
 /* From the posteriors alone, in O(n_items). */
 void race_build(race_index *index, const race_items *items);
-/* The posterior of an item has changed. */
-void race_move(race_index *index, const race_items *items, uint32_t item);
-/* The same of several, of which some may not have; and the threshold follows, for lists of k. */
+/* The posteriors of some items may have changed; and the threshold follows, for lists of k. */
 void race_learned(race_index *index, const race_items *items, const uint32_t *item, uint32_t n,
                   uint32_t k);
 

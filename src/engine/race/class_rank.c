@@ -1,7 +1,8 @@
 /* class_rank.c - see class_rank.h.
  *
  * The best classes are found a few at a time, by the kernel that selects the best of all scores: a
- * class of many members fills the list alone, so that four are enough at first.
+ * class of many members fills the list alone, so that four are enough at first.  Of up to
+ * FEW_PLACES classes the best are found one score at a time.
  */
 #include "engine/race/class_rank.h"
 
@@ -12,7 +13,7 @@
 #include "engine/kernels/table.h"
 #include "engine/race/mutation.h"
 
-enum { FIRST_CLASSES = 4 };
+enum { FIRST_CLASSES = 4, FEW_PLACES = 32 };
 
 typedef struct class_call {
     const class_index *index;
@@ -132,6 +133,10 @@ static uint32_t take_rank(ranks_left *r, uint32_t t)
 void tied_ranks(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k, uint32_t *room,
                 uint32_t *rank)
 {
+    if (k <= FEW_TIES && !MUTATED(REPEATS_ACCEPTED)) {
+        KERNEL(few_ties)(rng, first_slot, n, k, rank);
+        return;
+    }
     if (k <= TIED_SHORT || k <= n / 4096) {
         short_list(rng, first_slot, n, k, room, rank);
         return;
@@ -179,47 +184,79 @@ static double score_of_item(const class_call *c, uint32_t item, const uint32_t *
     return value[g];
 }
 
+/* The items of one class that are to be looked up: `item` has their ranks. */
+static void search_class(class_call *c, uint32_t place, double value, uint32_t take)
+{
+    tree_search s = tree_search_of(class_pool(c->index), class_entries(c->index)[place].root, 0);
+    for (uint32_t slot = c->filled; slot < c->filled + take; slot++) {
+        s.key = c->item[slot];
+        c->slot[c->n_searches] = slot;
+        c->search[c->n_searches++] = s;
+        if (c->shown)
+            c->shown[slot] = value;
+    }
+}
+
+static void find_in_group(class_call *c, const uint32_t *place, const double *value,
+                          uint32_t n_classes, uint32_t take)
+{
+    for (uint32_t slot = c->filled; slot < c->filled + take; slot++) {
+        c->item[slot] = item_of_rank(c, place, n_classes, c->item[slot]);
+        if (c->shown)
+            c->shown[slot] = score_of_item(c, c->item[slot], place, value, n_classes);
+    }
+}
+
 /* Fills slots from a group, as far as it goes. */
 static void fill_from(class_call *c, const uint32_t *place, const double *value, uint32_t n_classes)
 {
-    uint32_t members = 0, left = c->k - c->filled, *item = c->item + c->filled;
+    uint32_t members = 0, left = c->k - c->filled;
     for (uint32_t g = 0; g < n_classes; g++)
         members += members_below(c, place[g]);
     uint32_t take = members < left ? members : left;
-    tied_ranks(c->rng, c->filled, members, take, c->tied, item);
-    for (uint32_t j = 0; j < take; j++) {
-        uint32_t slot = c->filled + j;
-        if (n_classes > 1)
-            item[j] = item_of_rank(c, place, n_classes, item[j]);
-        else {
-            c->slot[c->n_searches] = slot;
-            c->search[c->n_searches++] = tree_search_of(
-                class_pool(c->index), class_entries(c->index)[place[0]].root, item[j]);
-        }
-        if (c->shown)
-            c->shown[slot] =
-                n_classes > 1 ? score_of_item(c, item[j], place, value, n_classes) : value[0];
-    }
+    tied_ranks(c->rng, c->filled, members, take, c->tied, c->item + c->filled);
+    if (n_classes > 1)
+        find_in_group(c, place, value, n_classes, take);
+    else
+        search_class(c, place[0], value[0], take);
     c->filled += take;
 }
 
-/* Goes down all trees, level by level, so that cache misses overlap. */
 static void look_up(class_call *c)
 {
     const tree_pool *pool = class_pool(c->index);
-    for (bool deeper = true; deeper;) {
-        deeper = false;
-        for (uint32_t j = 0; j < c->n_searches; j++)
-            if (c->search[j].level) {
-                tree_select_step(pool, &c->search[j]);
-                deeper = true;
-            }
-    }
+    tree_select_all(pool, c->search, c->n_searches);
     for (uint32_t j = 0; j < c->n_searches; j++)
         c->item[c->slot[j]] = pool->node[c->search[j].node].word[c->search[j].key];
 }
 
+/* Asks for the classes of the first items, because a lesson will need them. */
+static void prefetch_classes(const class_call *c)
+{
+    enum { MOST_SLOTS = 16 };
+    for (uint32_t slot = 0; slot < c->k && slot < MOST_SLOTS; slot++)
+        __builtin_prefetch(&words_in(c->index, c->index->where)[c->item[slot]]);
+}
+
 /* ---- the best classes */
+
+/* Takes the classes that are best of few; returns how many. */
+static uint32_t best_of_few(class_call *c)
+{
+    double best = -(double)INFINITY;
+    uint32_t m = 0;
+    for (uint32_t place = 0; place < c->index->n_places; place++)
+        best = c->score[place] > best ? c->score[place] : best;
+    for (uint32_t place = 0; place < c->index->n_places; place++)
+        if (c->score[place] >= best) {
+            c->place[m] = place;
+            c->value[m++] = c->score[place];
+            c->score[place] = -(double)INFINITY;
+            if (MUTATED(TIES_LEFT_OUT))
+                break;
+        }
+    return m;
+}
 
 /* Takes the next m best classes, and all that tie with the last of them; returns how many. */
 static uint32_t next_classes(class_call *c, uint32_t m)
@@ -282,11 +319,13 @@ bool class_rank(const class_index *index, const oltr_rng *rng, uint32_t n, uint3
     pad_scores(&c);
     uint32_t left = index->n_alive, some = FIRST_CLASSES;
     for (; c.filled < k; some *= 4) {
-        uint32_t m = next_classes(&c, some < left ? some : left);
+        uint32_t m = index->n_places <= FEW_PLACES ? best_of_few(&c)
+                                                   : next_classes(&c, some < left ? some : left);
         if (!fill(&c, m))
             return false;
         left -= m;
     }
     look_up(&c);
+    prefetch_classes(&c);
     return true;
 }

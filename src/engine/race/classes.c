@@ -202,65 +202,70 @@ static void move_witness(class_index *x, const class_owner *owner, uint32_t item
         class_index_build(x, owner);
 }
 
-static void move_item(class_index *x, const class_owner *owner, uint32_t item)
+/* A move to come: the item's new key, the place of that class or NO_CLASS, and the ways in the
+ * trees.  Moves of other items may change all of it but the key. */
+typedef struct class_move {
+    class_key key;
+    uint32_t item, to;
+    tree_path *out, *in;
+} class_move;
+
+static bool is_class(const class_index *x, uint32_t place, class_key key)
 {
-    uint32_t *where = &words_in(x, x->where)[item];
-    class_key key = owner->key(owner->state, item);
+    const class_entry *entry = class_entries(x);
+    return place != NO_CLASS && entry[place].members && same_key(entry[place].key, key);
+}
+
+static void move_item(class_index *x, const class_owner *owner, const class_move *m)
+{
+    uint32_t *where = &words_in(x, x->where)[m->item], place = m->to;
     class_entry *entry = class_entries(x);
     if (x->overfull) {
-        move_witness(x, owner, item, key);
+        move_witness(x, owner, m->item, m->key);
         return;
     }
-    if (same_key(entry[*where].key, key))
+    if (same_key(entry[*where].key, m->key))
         return;
-    tree_remove(class_pool(x), &entry[*where].root, item);
+    tree_remove_along(class_pool(x), &entry[*where].root, m->out);
     lose_member(x, *where);
-    uint32_t place = class_at_key(x, key);
+    if (!is_class(x, place, m->key))
+        place = class_at_key(x, m->key);
     if (place == NO_CLASS)
-        place = add_class(x, owner, key);
+        place = add_class(x, owner, m->key);
     *where = place;
     entry[place].members++;
     if (x->n_alive > x->most)
         set_overfull(x);
-    else if (!tree_insert(class_pool(x), &entry[place].root, item))
+    else if (!tree_insert_along(class_pool(x), &entry[place].root, m->in))
         class_index_build(x, owner); /* the nodes are used up: full ones */
 }
 
-/* Asks the processor for the leaves that the moves of a few items will read and write. */
-enum { FEW_MOVES = 32 };
-static void prefetch_moves(const class_index *x, const class_owner *owner, const uint32_t *item,
-                           uint32_t n)
+/* Plans the moves of a few items: their searches run side by side, so that cache misses overlap. */
+enum { FEW_MOVES = 16 };
+static void move_few(class_index *x, const class_owner *owner, const uint32_t *item, uint32_t n)
 {
-    tree_search s[2 * FEW_MOVES];
-    uint32_t many = 0;
+    class_move move[FEW_MOVES];
+    tree_path path[2 * FEW_MOVES];
     for (uint32_t j = 0; j < n; j++) {
-        const class_entry *from = &class_entries(x)[class_of_item(x, item[j])];
         class_key key = owner->key(owner->state, item[j]);
-        if (same_key(from->key, key))
-            continue;
-        uint32_t to = class_at_key(x, key);
-        s[many++] = tree_search_of(class_pool(x), from->root, item[j]);
-        if (to != NO_CLASS)
-            s[many++] = tree_search_of(class_pool(x), class_entries(x)[to].root, item[j]);
+        uint32_t from = class_of_item(x, item[j]);
+        uint32_t to = j && same_key(key, move[j - 1].key) ? move[j - 1].to : class_at_key(x, key);
+        move[j] = (class_move){key, item[j], to, &path[2 * j], &path[2 * j + 1]};
+        uint32_t root = x->overfull ? NO_NODE : class_entries(x)[from].root;
+        uint32_t new_root = x->overfull || to == NO_CLASS ? NO_NODE : class_entries(x)[to].root;
+        tree_path_begin(class_pool(x), root, item[j], move[j].out);
+        tree_path_begin(class_pool(x), new_root, item[j], move[j].in);
     }
-    for (bool deeper = true; deeper;) {
-        deeper = false;
-        for (uint32_t j = 0; j < many; j++)
-            if (s[j].level) {
-                tree_find_step(class_pool(x), &s[j]);
-                deeper = true;
-            }
-    }
+    tree_path_all(class_pool(x), path, 2 * n);
+    for (uint32_t j = 0; j < n; j++)
+        if (!(MUTATED(SOME_NOT_MOVED) && item[j] % 8 == 0))
+            move_item(x, owner, &move[j]);
 }
 
 void class_index_moved(class_index *x, const class_owner *owner, const uint32_t *item, uint32_t n)
 {
-    for (uint32_t j = 0; j < n; j++) {
-        if (n > 1 && j % FEW_MOVES == 0 && !x->overfull)
-            prefetch_moves(x, owner, item + j, n - j < FEW_MOVES ? n - j : FEW_MOVES);
-        if (!(MUTATED(SOME_NOT_MOVED) && item[j] % 8 == 0))
-            move_item(x, owner, item[j]);
-    }
+    for (uint32_t j = 0; j < n; j += FEW_MOVES)
+        move_few(x, owner, item + j, n - j < FEW_MOVES ? n - j : FEW_MOVES);
 }
 
 void class_index_dissolve(class_index *x, const class_owner *owner, uint32_t place)
@@ -268,7 +273,7 @@ void class_index_dissolve(class_index *x, const class_owner *owner, uint32_t pla
     class_key key = class_entries(x)[place].key;
     while (!x->overfull && class_at_key(x, key) == place) {
         const class_entry *entry = &class_entries(x)[place];
-        move_item(x, owner, *tree_select(class_pool(x), entry->root, entry->members - 1));
+        move_few(x, owner, tree_select(class_pool(x), entry->root, entry->members - 1), 1);
     }
 }
 

@@ -1,8 +1,6 @@
 /* order_tree.c - see order_tree.h.
  *
- * Insertion and removal go down to the leaf recursively and repair on the way back: at most
- * DEEPEST levels, because every inner node but the root keeps more than TREE_FAN / 3 children
- * together with a neighbour.
+ * Insertion and removal go down to the leaf, note the path, and repair along it.
  */
 #include "engine/race/order_tree.h"
 
@@ -11,21 +9,18 @@
 #include "engine/base/layout.h"
 
 enum {
-    DEEPEST = 10,                    /* nodes that one insertion can need: one a level */
     JOINED_LEAF = TREE_LEAF * 7 / 8, /* neighbours with at most so many together are joined */
     JOINED_FAN = TREE_FAN * 7 / 8,
-    CHILD = 0, /* the three arrays of an inner node */
-    COUNT = TREE_FAN,
-    FIRST = 2 * TREE_FAN,
 };
 
-_Static_assert(sizeof(tree_node) == 512, "a node is eight cache lines");
+_Static_assert(sizeof(tree_node) == 256, "a node is four cache lines");
+_Static_assert(offsetof(tree_node, child) == 64, "each array of an inner node is a cache line");
 _Static_assert(sizeof(tree_pool) == 64, "the nodes are aligned as the pool is");
 
-/* A tree of m numbers that is built takes at most 1 + 2 m / 127 nodes: three for 127. */
+/* A tree of m numbers that is built takes at most 1 + 2 m / 63 nodes: three for 63. */
 uint32_t tree_nodes_for(uint32_t n, uint32_t trees)
 {
-    return n / 63 + trees + 64;
+    return n / 63 * 2 + 2 + trees + 64;
 }
 
 size_t tree_pool_bytes(size_t n_nodes)
@@ -37,7 +32,7 @@ size_t tree_pool_bytes(size_t n_nodes)
 
 void tree_pool_clear(tree_pool *pool, uint32_t n_nodes)
 {
-    *pool = (tree_pool){.n_nodes = n_nodes, .free = NO_NODE};
+    *pool = (tree_pool){.n_nodes = n_nodes, .free = NO_NODE, .shape = pool->shape + 1};
 }
 
 static uint32_t nodes_left(const tree_pool *pool)
@@ -54,9 +49,14 @@ static uint32_t take_node(tree_pool *pool, uint16_t level)
         pool->n_free--;
     } else
         at = pool->n_used++;
-    pool->node[at].n = 0;
-    pool->node[at].level = level;
-    pool->node[at].next = NO_NODE;
+    pool->shape++;
+    tree_node *x = &pool->node[at];
+    x->n = 0;
+    x->level = level;
+    x->next = NO_NODE;
+    memset(x->word, 0xFF, sizeof x->word);
+    if (level)
+        x->total = 0;
     return at;
 }
 
@@ -65,39 +65,50 @@ static void give_node(tree_pool *pool, uint32_t at)
     pool->node[at].next = pool->free;
     pool->free = at;
     pool->n_free++;
+    pool->shape++;
 }
 
 static uint32_t node_size(const tree_node *x)
 {
-    uint32_t total = 0;
-    if (x->level == 0)
-        return x->n;
-    for (uint32_t i = 0; i < x->n; i++)
-        total += x->word[COUNT + i];
-    return total;
+    return x->level ? x->total : x->n;
 }
 
-static uint32_t node_first(const tree_node *x)
+/* ---- searches in a node: halving without a jump */
+
+/* The last of 16 ascending entries that is at most `key`; the first always is. */
+static inline uint32_t last_at_most(const uint32_t entry[TREE_FAN], uint32_t key)
 {
-    return x->level == 0 ? x->word[0] : x->word[FIRST];
+    uint32_t k = (uint32_t)(entry[8] <= key) * 8;
+    k += (uint32_t)(entry[k + 4] <= key) * 4;
+    k += (uint32_t)(entry[k + 2] <= key) * 2;
+    return k + (entry[k + 1] <= key);
 }
 
-/* The child that has a number, or would have it.  Counting all compares without a jump. */
-static uint32_t child_of(const tree_node *x, uint32_t number)
+/* The child that has a number, or would have it. */
+static inline uint32_t child_of(const tree_node *x, uint32_t number)
 {
-    uint32_t k = 0;
-    for (uint32_t i = 1; i < x->n; i++)
-        k += x->word[FIRST + i] <= number;
-    return k;
+    return last_at_most(x->first, number);
 }
 
-static uint32_t place_in_leaf(const tree_node *x, uint32_t number)
+/* The child that has the j-th number. */
+static inline uint32_t child_at(const tree_node *x, uint32_t j)
 {
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < x->n; i++)
-        k += x->word[i] < number;
-    return k;
+    return last_at_most(x->before, j);
 }
+
+/* How many of the 62 entries are smaller. */
+static inline uint32_t place_in_leaf(const tree_node *x, uint32_t number)
+{
+    uint32_t k = (uint32_t)(x->word[30] < number) * 31;
+    k += (uint32_t)(x->word[k + 14] < number) * 15;
+    k += (uint32_t)(x->word[k + 7] < number) * 8;
+    k += (uint32_t)(x->word[k + 3] < number) * 4;
+    k += (uint32_t)(x->word[k + 1] < number) * 2;
+    k += x->word[k] < number;
+    return k + (x->word[k] < number);
+}
+
+/* ---- arrays of a node */
 
 static void open_gap(uint32_t *word, uint32_t n, uint32_t at)
 {
@@ -107,97 +118,214 @@ static void open_gap(uint32_t *word, uint32_t n, uint32_t at)
 static void close_gap(uint32_t *word, uint32_t n, uint32_t at)
 {
     memmove(word + at, word + at + 1, (n - at - 1) * sizeof *word);
+    word[n - 1] = UINT32_MAX;
 }
 
-/* Moves the entries of x from `half` on to the empty node y; from_array: of one array of it. */
-static void move_tail(tree_node *y, tree_node *x, uint32_t half)
+/* Adds `more` to the numbers of child k. */
+static void count_child(tree_node *x, uint32_t k, uint32_t more)
 {
-    uint32_t arrays = x->level == 0 ? 1 : 3, stride = x->level == 0 ? 0 : TREE_FAN, n = x->n - half;
-    for (uint32_t a = 0; a < arrays; a++)
-        memcpy(y->word + a * stride, x->word + a * stride + half, n * sizeof *y->word);
-    y->n = (uint16_t)n;
-    x->n = (uint16_t)half;
+    const int32_t after = (int32_t)k, n = x->n;
+    for (int32_t i = 0; i < TREE_FAN; i++) /* signed: fewer instructions in vectors */
+        x->before[i] += i > after && i < n ? more : 0;
+    x->total += more;
 }
 
-/* Makes room in a full node for an entry at *k: the upper half goes to a new node, which is
- * returned, and *x is the one that gets the entry.  Numbers that are appended leave full leaves. */
-static uint32_t split_node(tree_pool *pool, tree_node **x, uint32_t *k)
+/* The last child: its numbers are from `first` on. */
+static void append_child(tree_pool *pool, tree_node *x, uint32_t child, uint32_t first)
+{
+    x->child[x->n] = child;
+    x->before[x->n] = x->total;
+    x->first[x->n] = x->n ? first : 0;
+    x->total += node_size(&pool->node[child]);
+    x->n++;
+}
+
+static void drop_child(tree_pool *pool, tree_node *x, uint32_t k)
+{
+    give_node(pool, x->child[k]);
+    close_gap(x->child, x->n, k);
+    close_gap(x->before, x->n, k);
+    close_gap(x->first, x->n, k);
+    x->n--;
+    if (x->n)
+        x->first[0] = 0;
+}
+
+/* ---- insertion */
+
+/* A node that was split off to the right, or NO_NODE, and where its numbers begin. */
+typedef struct split_off {
+    uint32_t node, first;
+} split_off;
+static const split_off no_split = {NO_NODE, 0};
+
+/* Moves the entries of x from `half` on to the empty node y. */
+static void move_leaf_tail(tree_node *y, tree_node *x, uint32_t half)
+{
+    size_t bytes = (x->n - half) * sizeof *x->word;
+    memcpy(y->word, x->word + half, bytes);
+    memset(x->word + half, 0xFF, bytes);
+}
+
+static void move_inner_tail(tree_node *y, tree_node *x, uint32_t half)
+{
+    uint32_t n = x->n - half, left = x->before[half];
+    for (uint32_t i = 0; i < n; i++) {
+        y->child[i] = x->child[half + i];
+        y->before[i] = x->before[half + i] - left;
+        y->first[i] = x->first[half + i];
+        x->child[half + i] = x->before[half + i] = x->first[half + i] = UINT32_MAX;
+    }
+    y->first[0] = 0;
+    y->total = x->total - left;
+    x->total = left;
+}
+
+/* Makes room in a full node for an entry at *k: the upper half goes to a new node, and *x is the
+ * one that gets the entry.  Numbers that are appended leave full leaves. */
+static split_off split_node(tree_pool *pool, tree_node **x, uint32_t *k)
 {
     uint32_t right = take_node(pool, (*x)->level), n = (*x)->n, half = *k == n ? n - 1 : n / 2;
     tree_node *y = &pool->node[right];
-    move_tail(y, *x, half);
+    split_off split = {right, (*x)->level ? (*x)->first[half] : (*x)->word[half]};
+    if ((*x)->level)
+        move_inner_tail(y, *x, half);
+    else
+        move_leaf_tail(y, *x, half);
+    y->n = (uint16_t)(n - half);
+    (*x)->n = (uint16_t)half;
     if (*k > half) {
         *x = y;
         *k -= half;
     }
-    return right;
+    return split;
 }
 
-static uint32_t insert_in_leaf(tree_pool *pool, tree_node *x, uint32_t number)
+static split_off insert_in_leaf(tree_pool *pool, tree_node *x, uint32_t number)
 {
-    uint32_t k = place_in_leaf(x, number), right = NO_NODE;
+    uint32_t k = place_in_leaf(x, number);
+    split_off split = no_split;
     if (x->n == TREE_LEAF)
-        right = split_node(pool, &x, &k);
+        split = split_node(pool, &x, &k);
     open_gap(x->word, x->n, k);
     x->word[k] = number;
     x->n++;
-    return right;
+    return split;
 }
 
-/* A child at place k, which may split the node. */
-static uint32_t insert_child(tree_pool *pool, tree_node *x, uint32_t k, uint32_t child)
+/* A node that was split off child k - 1 of x, whose numbers are counted there. */
+static split_off insert_child(tree_pool *pool, tree_node *x, uint32_t k, split_off child)
 {
-    uint32_t right = NO_NODE;
+    split_off split = no_split;
     if (x->n == TREE_FAN)
-        right = split_node(pool, &x, &k);
-    for (uint32_t a = 0; a < 3; a++)
-        open_gap(x->word + a * TREE_FAN, x->n, k);
-    x->word[CHILD + k] = child;
-    x->word[COUNT + k] = node_size(&pool->node[child]);
-    x->word[FIRST + k] = node_first(&pool->node[child]);
+        split = split_node(pool, &x, &k);
+    uint32_t after = k < x->n ? x->before[k] : x->total;
+    open_gap(x->child, x->n, k);
+    open_gap(x->before, x->n, k);
+    open_gap(x->first, x->n, k);
+    x->child[k] = child.node;
+    x->before[k] = after - node_size(&pool->node[child.node]);
+    x->first[k] = child.first;
     x->n++;
-    return right;
+    return split;
 }
 
-/* Returns the node that was split off to the right, or NO_NODE. */
-static uint32_t insert_below(tree_pool *pool, uint32_t at, uint32_t number)
+/* ---- paths */
+
+void tree_path_begin(const tree_pool *pool, uint32_t root, uint32_t number, tree_path *path)
 {
-    tree_node *x = &pool->node[at];
-    if (x->level == 0)
-        return insert_in_leaf(pool, x, number);
-    uint32_t k = child_of(x, number);
-    uint32_t more = insert_below(pool, x->word[CHILD + k], number);
-    x->word[COUNT + k]++;
-    if (number < x->word[FIRST + k])
-        x->word[FIRST + k] = number;
-    if (more == NO_NODE)
-        return NO_NODE;
-    x->word[COUNT + k] -= node_size(&pool->node[more]);
-    return insert_child(pool, x, k + 1, more);
+    path->number = number;
+    path->shape = pool->shape;
+    path->top = root == NO_NODE ? 0 : pool->node[root].level;
+    path->node[path->top] = root;
 }
 
-bool tree_insert(tree_pool *pool, uint32_t *root, uint32_t number)
+static inline const tree_node *path_step(const tree_pool *pool, tree_path *path, uint32_t level)
 {
-    if (nodes_left(pool) < DEEPEST)
+    const tree_node *x = &pool->node[path->node[level]];
+    uint32_t k = child_of(x, path->number);
+    path->child[level] = (uint8_t)k;
+    path->node[level - 1] = x->child[k];
+    return &pool->node[x->child[k]];
+}
+
+void tree_path_all(const tree_pool *pool, tree_path *path, uint32_t n)
+{
+    uint32_t top = 0;
+    for (uint32_t j = 0; j < n; j++)
+        top = path[j].top > top ? path[j].top : top;
+    for (uint32_t level = top; level; level--)
+        for (uint32_t j = 0; j < n; j++)
+            if (path[j].top >= level) {
+                const tree_node *x = path_step(pool, &path[j], level);
+                __builtin_prefetch(x);
+                __builtin_prefetch(x->child);
+                __builtin_prefetch(x->before);
+                __builtin_prefetch(x->first);
+            }
+}
+
+static void find_again(const tree_pool *pool, uint32_t root, tree_path *path)
+{
+    tree_path_begin(pool, root, path->number, path);
+    for (uint32_t level = path->top; level; level--)
+        path_step(pool, path, level);
+}
+
+static void refresh_path(const tree_pool *pool, uint32_t root, tree_path *path)
+{
+    if (path->shape != pool->shape || path->node[path->top] != root)
+        find_again(pool, root, path);
+}
+
+static void count_path(tree_pool *pool, const tree_path *path, uint32_t more)
+{
+    for (uint32_t level = path->top; level; level--)
+        count_child(&pool->node[path->node[level]], path->child[level], more);
+}
+
+bool tree_insert_along(tree_pool *pool, uint32_t *root, tree_path *p)
+{
+    if (nodes_left(pool) < TREE_DEEPEST)
         return false;
     if (*root == NO_NODE)
         *root = take_node(pool, 0);
-    uint32_t more = insert_below(pool, *root, number);
-    if (more != NO_NODE) {
-        uint32_t top = take_node(pool, (uint16_t)(pool->node[*root].level + 1));
-        insert_child(pool, &pool->node[top], 0, *root);
-        insert_child(pool, &pool->node[top], 1, more);
+    refresh_path(pool, *root, p);
+    count_path(pool, p, 1);
+    split_off split = insert_in_leaf(pool, &pool->node[p->node[0]], p->number);
+    for (uint32_t level = 1; split.node != NO_NODE && level <= p->top; level++)
+        split = insert_child(pool, &pool->node[p->node[level]], p->child[level] + 1u, split);
+    if (split.node != NO_NODE) {
+        uint32_t top = take_node(pool, (uint16_t)(p->top + 1));
+        append_child(pool, &pool->node[top], *root, 0);
+        append_child(pool, &pool->node[top], split.node, split.first);
         *root = top;
     }
     return true;
 }
 
-static void drop_child(tree_pool *pool, tree_node *x, uint32_t k)
+bool tree_insert(tree_pool *pool, uint32_t *root, uint32_t number)
 {
-    give_node(pool, x->word[CHILD + k]);
-    for (uint32_t a = 0; a < 3; a++)
-        close_gap(x->word + a * TREE_FAN, x->n, k);
-    x->n--;
+    tree_path path;
+    tree_path_begin(pool, NO_NODE, number, &path);
+    return tree_insert_along(pool, root, &path);
+}
+
+/* ---- removal */
+
+static void join_leaves(tree_node *left, const tree_node *right)
+{
+    memcpy(left->word + left->n, right->word, right->n * sizeof *left->word);
+}
+
+static void join_inner(tree_node *left, const tree_node *right, uint32_t first)
+{
+    for (uint32_t i = 0; i < right->n; i++) {
+        left->child[left->n + i] = right->child[i];
+        left->before[left->n + i] = right->before[i] + left->total;
+        left->first[left->n + i] = i ? right->first[i] : first;
+    }
+    left->total += right->total;
 }
 
 /* Joins the children k and k + 1 of x if they fit; true if they did. */
@@ -205,68 +333,82 @@ static bool join_children(tree_pool *pool, tree_node *x, uint32_t k)
 {
     if (k + 1 >= x->n)
         return false;
-    tree_node *left = &pool->node[x->word[CHILD + k]], *right = &pool->node[x->word[CHILD + k + 1]];
+    tree_node *left = &pool->node[x->child[k]], *right = &pool->node[x->child[k + 1]];
     if (left->n + right->n > (left->level == 0 ? JOINED_LEAF : JOINED_FAN))
         return false;
-    uint32_t arrays = left->level == 0 ? 1 : 3;
-    for (uint32_t a = 0; a < arrays; a++)
-        memcpy(left->word + a * TREE_FAN + left->n, right->word + a * TREE_FAN,
-               right->n * sizeof *left->word);
+    if (left->level)
+        join_inner(left, right, x->first[k + 1]);
+    else
+        join_leaves(left, right);
     left->n = (uint16_t)(left->n + right->n);
-    x->word[COUNT + k] += x->word[COUNT + k + 1];
     drop_child(pool, x, k + 1);
     return true;
 }
 
-static bool remove_below(tree_pool *pool, uint32_t at, uint32_t number)
+/* Child k of x has lost an entry.  Whether x loses one: the child is empty, or joined with a
+ * neighbour.  A leaf that is more than half of what is joined does not look at its neighbours. */
+static bool repair_child(tree_pool *pool, tree_node *x, uint32_t k)
 {
-    tree_node *x = &pool->node[at];
-    if (x->level == 0) {
-        uint32_t k = place_in_leaf(x, number);
-        if (k == x->n || x->word[k] != number)
-            return false;
-        close_gap(x->word, x->n, k);
-        x->n--;
+    const tree_node *child = &pool->node[x->child[k]];
+    if (!child->n) {
+        drop_child(pool, x, k);
         return true;
     }
-    uint32_t k = child_of(x, number);
-    if (!remove_below(pool, x->word[CHILD + k], number))
+    if (!child->level && child->n > JOINED_LEAF / 2)
         return false;
-    if (--x->word[COUNT + k] == 0)
-        drop_child(pool, x, k);
-    else {
-        x->word[FIRST + k] = node_first(&pool->node[x->word[CHILD + k]]);
-        if (!join_children(pool, x, k) && k > 0)
-            join_children(pool, x, k - 1);
-    }
-    return true;
+    return join_children(pool, x, k) || (k > 0 && join_children(pool, x, k - 1));
 }
 
-bool tree_remove(tree_pool *pool, uint32_t *root, uint32_t number)
+/* A root with one child is none; a tree without numbers has no root. */
+static void lower_root(tree_pool *pool, uint32_t *root)
 {
-    if (*root == NO_NODE || !remove_below(pool, *root, number))
-        return false;
     tree_node *top = &pool->node[*root];
     while (top->level && top->n == 1) {
         give_node(pool, *root);
-        *root = top->word[CHILD];
+        *root = top->child[0];
         top = &pool->node[*root];
     }
     if (top->n == 0) {
         give_node(pool, *root);
         *root = NO_NODE;
     }
+}
+
+bool tree_remove_along(tree_pool *pool, uint32_t *root, tree_path *p)
+{
+    if (*root == NO_NODE)
+        return false;
+    refresh_path(pool, *root, p);
+    tree_node *leaf = &pool->node[p->node[0]];
+    uint32_t k = place_in_leaf(leaf, p->number);
+    if (k == leaf->n || leaf->word[k] != p->number)
+        return false;
+    count_path(pool, p, UINT32_MAX); /* one less */
+    close_gap(leaf->word, leaf->n, k);
+    leaf->n--;
+    for (uint32_t level = 1;
+         level <= p->top && repair_child(pool, &pool->node[p->node[level]], p->child[level]);)
+        level++;
+    lower_root(pool, root);
     return true;
 }
+
+bool tree_remove(tree_pool *pool, uint32_t *root, uint32_t number)
+{
+    tree_path path;
+    tree_path_begin(pool, NO_NODE, number, &path);
+    return tree_remove_along(pool, root, &path);
+}
+
+/* ---- questions */
 
 const uint32_t *tree_select(const tree_pool *pool, uint32_t root, uint32_t j)
 {
     const tree_node *x = &pool->node[root];
     while (x->level) {
-        uint32_t k = 0;
-        while (j >= x->word[COUNT + k])
-            j -= x->word[COUNT + k++];
-        x = &pool->node[x->word[CHILD + k]];
+        uint32_t k = child_at(x, j);
+        j -= x->before[k];
+        x = &pool->node[x->child[k]];
     }
     return &x->word[j];
 }
@@ -279,9 +421,8 @@ uint32_t tree_below(const tree_pool *pool, uint32_t root, uint32_t number)
     const tree_node *x = &pool->node[root];
     while (x->level) {
         uint32_t k = child_of(x, number);
-        for (uint32_t i = 0; i < k; i++)
-            below += x->word[COUNT + i];
-        x = &pool->node[x->word[CHILD + k]];
+        below += x->before[k];
+        x = &pool->node[x->child[k]];
     }
     return below + place_in_leaf(x, number);
 }
@@ -296,39 +437,30 @@ tree_search tree_search_of(const tree_pool *pool, uint32_t root, uint32_t key)
     return (tree_search){root, root == NO_NODE ? 0 : pool->node[root].level, key};
 }
 
-/* Asks for the words from..to-1 of a node. */
-static void prefetch_words(const tree_node *x, uint32_t from, uint32_t to)
-{
-    enum { LINE = LAYOUT_ALIGN / sizeof(uint32_t) };
-    for (uint32_t word = from; word < to + LINE - 1; word += LINE)
-        __builtin_prefetch(&x->word[word < to ? word : to - 1]);
-}
-
-void tree_select_step(const tree_pool *pool, tree_search *s)
+/* Goes down one level, and asks for what the next step reads. */
+static void select_step(const tree_pool *pool, tree_search *s)
 {
     const tree_node *x = &pool->node[s->node];
-    uint32_t k = 0;
-    while (s->key >= x->word[COUNT + k])
-        s->key -= x->word[COUNT + k++];
-    s->node = x->word[CHILD + k];
+    uint32_t k = child_at(x, s->key);
+    s->key -= x->before[k];
+    s->node = x->child[k];
     x = &pool->node[s->node];
-    if (--s->level)
-        prefetch_words(x, COUNT, COUNT + TREE_FAN);
-    else
-        __builtin_prefetch(&x->word[s->key]);
+    __builtin_prefetch(--s->level ? &x->before[0] : &x->word[s->key]);
+    __builtin_prefetch(&x->child[0]);
 }
 
-void tree_find_step(const tree_pool *pool, tree_search *s)
+void tree_select_all(const tree_pool *pool, tree_search *s, uint32_t n)
 {
-    const tree_node *x = &pool->node[s->node];
-    s->node = x->word[CHILD + child_of(x, s->key)];
-    x = &pool->node[s->node];
-    __builtin_prefetch(x);
-    if (--s->level)
-        prefetch_words(x, FIRST, FIRST + TREE_FAN);
-    else
-        prefetch_words(x, 0, TREE_LEAF);
+    uint32_t top = 0;
+    for (uint32_t j = 0; j < n; j++)
+        top = s[j].level > top ? s[j].level : top;
+    for (uint32_t level = top; level; level--)
+        for (uint32_t j = 0; j < n; j++)
+            if (s[j].level == level)
+                select_step(pool, &s[j]);
 }
+
+/* ---- building */
 
 bool tree_append(tree_pool *pool, uint32_t *root, uint32_t *tail, uint32_t number)
 {
@@ -347,6 +479,13 @@ bool tree_append(tree_pool *pool, uint32_t *root, uint32_t *tail, uint32_t numbe
     return true;
 }
 
+static uint32_t smallest_below(const tree_pool *pool, uint32_t at)
+{
+    while (pool->node[at].level)
+        at = pool->node[at].child[0];
+    return pool->node[at].word[0];
+}
+
 /* The level above the nodes that are linked from `first` on; NO_NODE without nodes for it. */
 static uint32_t next_level(tree_pool *pool, uint32_t first)
 {
@@ -362,7 +501,7 @@ static uint32_t next_level(tree_pool *pool, uint32_t first)
                 pool->node[at].next = inner;
             at = inner;
         }
-        insert_child(pool, &pool->node[at], pool->node[at].n, first);
+        append_child(pool, &pool->node[at], first, smallest_below(pool, first));
         uint32_t next = pool->node[first].next;
         pool->node[first].next = NO_NODE;
         first = next;

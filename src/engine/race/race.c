@@ -125,20 +125,6 @@ static void keep(race_call *c, double value, double u, uint32_t item)
 
 /* ---- arrivals */
 
-/* Goes down the trees of all arrivals, level by level. */
-static void find_members(race_call *c)
-{
-    const tree_pool *pool = race_pool(c->index);
-    for (bool deeper = true; deeper;) {
-        deeper = false;
-        for (uint32_t i = 0; i < c->n_wave; i++)
-            if (c->scratch->search[i].level) {
-                tree_select_step(pool, &c->scratch->search[i]);
-                deeper = true;
-            }
-    }
-}
-
 /* Looks up the arrivals of a wave: which members they hit, and how large their samples are.  The
  * loops overlap the cache misses of many arrivals. */
 static void finish_wave(race_call *c)
@@ -146,7 +132,7 @@ static void finish_wave(race_call *c)
     race_scratch *s = c->scratch;
     const tree_pool *pool = race_pool(c->index);
     const race_family *family = c->items->family;
-    find_members(c);
+    tree_select_all(pool, s->search, c->n_wave);
     for (uint32_t i = 0; i < c->n_wave; i++) {
         s->item[i] = pool->node[s->search[i].node].word[s->search[i].key];
         family->prefetch(c->items, s->item[i]);

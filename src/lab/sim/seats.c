@@ -11,7 +11,7 @@
 
 #include "engine/base/reads_prior.h"
 
-enum { ALIGNMENT = 64, LARGE_BLOCK = 1 << 26 };
+enum { ALIGNMENT = 64, LARGE_BLOCK = 1 << 24 };
 
 /* ---- settings */
 

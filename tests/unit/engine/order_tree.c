@@ -7,12 +7,13 @@
 #include "engine/race/order_tree.h"
 #include "engine/special/normal_tail.h"
 
-enum { NUMBERS = 60000, NODES = 2000 };
+enum { NUMBERS = 60000, NODES = 4000 };
 
 static tree_pool *pool_new(uint32_t n_nodes)
 {
     tree_pool *pool = aligned_alloc(64, tree_pool_bytes(n_nodes));
     assert_non_null(pool);
+    memset(pool, 0, sizeof *pool);
     tree_pool_clear(pool, n_nodes);
     return pool;
 }
@@ -105,21 +106,50 @@ static void changes_of_what_was_built(void **state)
     free(pool);
 }
 
+/* Paths that were found before other changes, which split and join nodes between them. */
+static void old_paths(void **state)
+{
+    enum { PATHS = 40 };
+    static unsigned char in[NUMBERS];
+    tree_pool *pool = pool_new(NODES);
+    uint32_t root = NO_NODE;
+    dice d = {13};
+    for (uint32_t step = 0; step < 4000; step++) {
+        tree_path path[PATHS];
+        bool fills = step / 1000 % 2 == 0;
+        uint32_t start = below(&d, NUMBERS - 100);
+        for (uint32_t j = 0; j < PATHS; j++)
+            tree_path_begin(pool, root, start + below(&d, 100), &path[j]);
+        tree_path_all(pool, path, PATHS);
+        for (uint32_t j = 0; j < PATHS; j++) {
+            uint32_t number = path[j].number;
+            if (!in[number] && fills)
+                assert_true(tree_insert_along(pool, &root, &path[j]));
+            else if (!fills)
+                assert_int_equal(tree_remove_along(pool, &root, &path[j]), in[number]);
+            in[number] = fills;
+        }
+        if (step % 500 == 499)
+            assert_is(pool, root, in);
+    }
+    free(pool);
+}
+
 /* Without nodes nothing is changed. */
 static void a_pool_that_is_full(void **state)
 {
-    tree_pool *pool = pool_new(30);
+    tree_pool *pool = pool_new(60);
     uint32_t root = NO_NODE, tail = NO_NODE, n = 0;
     while (tree_insert(pool, &root, n))
         n++;
-    assert_true(n > 1000 && n < 30 * TREE_LEAF);
+    assert_true(n > 1000 && n < 60 * TREE_LEAF);
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(*tree_select(pool, root, i), i);
-    tree_pool_clear(pool, 30);
+    tree_pool_clear(pool, 60);
     root = NO_NODE;
     for (n = 0; tree_append(pool, &root, &tail, n);)
         n++;
-    assert_int_equal(n, 30 * TREE_LEAF);
+    assert_int_equal(n, 60 * TREE_LEAF);
     assert_false(tree_finish(pool, &root));
     free(pool);
 }
@@ -145,6 +175,7 @@ int main(void)
         cmocka_unit_test(random_changes),
         cmocka_unit_test(orders_of_insertion),
         cmocka_unit_test(changes_of_what_was_built),
+        cmocka_unit_test(old_paths),
         cmocka_unit_test(a_pool_that_is_full),
         cmocka_unit_test(normal_tails),
     };
