@@ -51,9 +51,12 @@ row_forms row_forms_plan(layout *l, uint32_t n_items, uint32_t dim)
     return p;
 }
 
+/* The features too: a snapshot holds those of the rows 0..used-1, whether they were candidates or
+ * not, and a loaded copy has zeros behind them. */
 void row_forms_reset(void *state, row_forms *p)
 {
     memset(row_forms_at(state, p, 0), 0, p->rows * sizeof(row_form));
+    memset(floats_at(state, p->x), 0, (size_t)p->rows * p->dim * sizeof(float));
     p->watch = (forms_watch){.version = 1};
 }
 
