@@ -15,6 +15,7 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the engine has one thread too
 import numpy as np  # noqa: E402
+from scipy.special import ndtr  # noqa: E402
 
 OBSERVED = 3
 
@@ -128,8 +129,87 @@ class GlmUcb(Root):
 
 
 class PgTs(Root):
-    """Ten sweeps; a Polya-Gamma draw is a normal of its moments beyond 20, else 16 gammas and a
-    normal for the rest of the sum."""
+    """Ten sweeps; a Polya-Gamma draw is a normal of its moments beyond 20, else the sum of PG(1, z)
+    by the method of Devroye (2009), all of a sweep at once."""
+
+    cut = 0.64
+
+    def polya_gamma(self, z):
+        rng, n = self.w.rng, self.n
+        half = np.maximum(np.abs(z), 1e-3) / 2
+        tanh = np.tanh(half) / half
+        mean, variance = n * tanh / 4, n * (tanh - 1 / np.cosh(half) ** 2) / (16 * half ** 2)
+        omega = mean + np.sqrt(np.maximum(variance, 0)) * rng.standard_normal(len(n))
+        few = np.flatnonzero(n <= 20)
+        if len(few):
+            each = np.repeat(few, n[few].astype(int))
+            omega[few] = np.bincount(each, self.jacobi(half[each]), len(n))[few] / 4
+        return np.maximum(omega, 0)
+
+    def jacobi(self, h):
+        t, rng = self.cut, self.w.rng
+        rate = np.pi ** 2 / 8 + h * h / 2
+        behind = np.pi / (2 * rate) * np.exp(-rate * t)
+        before = 2 * (np.exp(-h) * ndtr((t * h - 1) / t ** 0.5)
+                      + np.exp(h) * ndtr(-(t * h + 1) / t ** 0.5))
+        chance = behind / (behind + before)
+        x, left = np.zeros(len(h)), np.arange(len(h))
+        while len(left):
+            u = rng.random(len(left)) / chance[left]
+            far = u < 1
+            beyond, below = left[far], left[~far]
+            x[beyond] = t - np.log(u[far]) / rate[beyond]
+            x[below] = self.inverse_gaussian(h[below])
+            left = left[~self.accepted(x[left], rng.random(len(left)))]
+        return x
+
+    def inverse_gaussian(self, h):
+        """Of mean 1/h and shape 1, below the cut."""
+        t, rng = self.cut, self.w.rng
+        x, left = np.empty(len(h)), np.arange(len(h))
+        while len(left):
+            g, narrow = h[left], h[left] * t >= 1
+            e = rng.standard_exponential((3, len(left)))
+            wide = t / (1 + t * e[0]) ** 2
+            good = (e[0] ** 2 <= 2 * e[1] / t) & (e[2] >= g * g * wide / 2)
+            if narrow.any():
+                a = rng.standard_normal(len(left)) ** 2 / g
+                share = 1 / (1 + a / 2 + np.sqrt(a + a * a / 4))
+                share = np.where(rng.random(len(left)) * (1 + share) > 1, 1 / share, share)
+                wide = np.where(narrow, share / g, wide)
+                good = np.where(narrow, share <= t * g, good)
+            x[left], left = wide, left[~good]
+        return x
+
+    def accepted(self, x, u):
+        """By the alternating series; its second term is at most 0.0058."""
+        yes = u <= 1 - 0.0058
+        for i in np.flatnonzero(~yes):
+            unit = 2 / x[i] if x[i] <= self.cut else np.pi ** 2 * x[i] / 2
+            total, k = 1.0, 0
+            while True:
+                k += 1
+                term = (2 * k + 1) * np.exp(-k * (k + 1) * unit)
+                total += -term if k % 2 else term
+                if u[i] <= total if k % 2 else u[i] > total:
+                    yes[i] = k % 2
+                    break
+        return yes
+
+    def round(self):
+        x, rng, d = self.w.x, self.w.rng, len(self.theta)
+        factor = np.linalg.cholesky(self.solve())
+        theta = self.theta + np.linalg.solve(factor.T, rng.standard_normal(d))
+        moment = x.T @ (self.s - self.n / 2)
+        for _ in range(10):
+            factor = np.linalg.cholesky(self.ridge + (x.T * self.polya_gamma(x @ theta)) @ x)
+            u = np.linalg.solve(factor, moment)
+            theta = np.linalg.solve(factor.T, u + rng.standard_normal(d))
+        self.observe(x @ theta)
+
+
+class PgTsGammas(PgTs):
+    """The draws up to 20 are approximate: 16 gammas, and a normal for the rest of the sum."""
 
     shares = (np.arange(1, 17) - 0.5) ** 2
 
@@ -148,17 +228,6 @@ class PgTs(Root):
         omega += mean + np.sqrt(np.maximum(variance, 0)) * rng.standard_normal(len(n))
         return np.maximum(omega, 0)
 
-    def round(self):
-        x, rng, d = self.w.x, self.w.rng, len(self.theta)
-        factor = np.linalg.cholesky(self.solve())
-        theta = self.theta + np.linalg.solve(factor.T, rng.standard_normal(d))
-        moment = x.T @ (self.s - self.n / 2)
-        for _ in range(10):
-            factor = np.linalg.cholesky(self.ridge + (x.T * self.polya_gamma(x @ theta)) @ x)
-            u = np.linalg.solve(factor, moment)
-            theta = np.linalg.solve(factor.T, u + rng.standard_normal(d))
-        self.observe(x @ theta)
-
 
 def time_numpy(twin, rounds):
     start = thread_ns()
@@ -176,8 +245,10 @@ ROWS = [  # name, engine's kind, numpy twin, dim, items, slots, numpy rounds, ai
      lambda: LogTs(10, 30, 3), 10, 30, 3, 150, 25),
     ("glm-ucb d=10 L=30 K=3: numpy on counts, inverse by updates", "glm-ucb",
      lambda: GlmUcb(10, 30, 3), 10, 30, 3, 150, 100),
-    ("pg-ts d=10 L=30 K=3: numpy, 10 sweeps", "pg-ts",
+    ("pg-ts d=10 L=30 K=3: numpy, 10 sweeps, exact up to 20", "pg-ts",
      lambda: PgTs(10, 30, 3), 10, 30, 3, 30, 100),
+    ("pg-ts d=10 L=30 K=3: numpy, 10 sweeps, approximate by gammas", "pg-ts",
+     lambda: PgTsGammas(10, 30, 3), 10, 30, 3, 30, None),
 ]
 
 
@@ -200,8 +271,9 @@ def main():
                  for _ in range(given.repetitions)]
         ratio = float(np.median([a / b for a, b in pairs]))
         a, b = np.median(pairs, axis=0)
-        missed += ratio < aim
-        print(f"| {name} | {ratio:.1f} | >= {aim} | {'pass' if ratio >= aim else '**MISS**'} | "
+        missed += aim is not None and ratio < aim
+        verdict = "" if aim is None else "pass" if ratio >= aim else "**MISS**"
+        print(f"| {name} | {ratio:.1f} | {f'>= {aim}' if aim else ''} | {verdict} | "
               f"{a / 1000:.1f} us / {b / 1000:.2f} us |")
     ratios = []
     for _ in range(given.repetitions):

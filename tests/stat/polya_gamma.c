@@ -189,7 +189,7 @@ static void single_draws_have_the_law(void **state)
 /* Sums of exact draws, and the cubes beyond. */
 static void sums_have_the_moments(void **state)
 {
-    static const double counts[] = {2, 3, 7, 8, 9, 21, 300};
+    static const double counts[] = {2, 3, 7, 8, 9, 13, 20, 21, 300};
     static const double some[] = {0, 1.5, -6};
     for (size_t i = 0; i < COUNT(counts); i++)
         for (size_t j = 0; j < COUNT(some); j++) {
@@ -209,7 +209,7 @@ static double transform(double n, double z, double t)
 
 static void draws_have_the_transform(void **state)
 {
-    static const double counts[] = {1, 5}, times[] = {0.3, 1, 3};
+    static const double counts[] = {1, 5, 20}, times[] = {0.3, 1, 3};
     for (size_t i = 0; i < COUNT(tilts); i++)
         for (size_t j = 0; j < COUNT(counts); j++) {
             fill(counts[j], tilts[i], 200 + 10 * i + j);

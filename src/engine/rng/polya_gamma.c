@@ -108,9 +108,12 @@ static double tilted_draw(oltr_rng *rng, double n, double z)
  * and 3 this was the fastest. */
 static const double MOST_TILT = 1.0;
 
+/* Variables whose sums are listed together. */
+enum { AT_ONCE = 8 };
+
 /* The sizes of the sums that make n variables, the largest first and none above `most`, in
  * [most][n]; and how many they are. */
-static const uint8_t sizes_of[JACOBI_SIZES][POLYA_GAMMA_EXACT + 1][POLYA_GAMMA_EXACT] = {
+static const uint8_t sizes_of[JACOBI_SIZES][AT_ONCE + 1][AT_ONCE] = {
     {{0},
      {0},
      {0, 0},
@@ -124,15 +127,15 @@ static const uint8_t sizes_of[JACOBI_SIZES][POLYA_GAMMA_EXACT + 1][POLYA_GAMMA_E
     {{0}, {0}, {1}, {1, 0}, {2}, {2, 0}, {2, 1}, {2, 1, 0}, {2, 2}},
     {{0}, {0}, {1}, {1, 0}, {2}, {2, 0}, {2, 1}, {2, 1, 0}, {3}},
 };
-static const uint8_t sums_of[JACOBI_SIZES][POLYA_GAMMA_EXACT + 1] = {
+static const uint8_t sums_of[JACOBI_SIZES][AT_ONCE + 1] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8},
     {0, 1, 1, 2, 2, 3, 3, 4, 4},
     {0, 1, 1, 2, 1, 2, 2, 3, 2},
     {0, 1, 1, 2, 1, 2, 2, 3, 1},
 };
 
-/* The sums of n variables become those from `at` on: eight entries without a branch, of which those
- * beyond the last are written over.  Returns how many sums there are now. */
+/* The sums of n <= AT_ONCE variables become those from `at` on: eight entries without a branch, of
+ * which those beyond the last are written over.  Returns how many sums there are now. */
 static inline uint32_t add_sums(polya_gamma_source *s, uint32_t at, uint32_t row, uint32_t n,
                                 double h2)
 {
@@ -140,9 +143,9 @@ static inline uint32_t add_sums(polya_gamma_source *s, uint32_t at, uint32_t row
     const uint8_t *restrict size = sizes_of[most][n];
     uint32_t *restrict sum = s->sum + at, first = row * JACOBI_SIZES;
     float *restrict tilts = s->tilt + at, tilt = (float)(h2 / 2);
-    for (int i = 0; i < POLYA_GAMMA_EXACT; i++)
+    for (int i = 0; i < AT_ONCE; i++)
         sum[i] = first + size[i];
-    for (int i = 0; i < POLYA_GAMMA_EXACT; i++)
+    for (int i = 0; i < AT_ONCE; i++)
         tilts[i] = tilt;
     return at + sums_of[most][n];
 }
@@ -188,10 +191,14 @@ static void draw_few(polya_gamma_source *s, const polya_gamma_rows *rows, const 
         uint32_t r = rows->few[i];
         double h = z[r] / 2;
         weight[r] = 0;
-        if (fabs(h) * T < 1)
-            sums = add_sums(s, sums, r, (uint32_t)n[r], h * h);
-        else
+        if (!(fabs(h) * T < 1)) {
             weight[r] = tilted_draw(&s->tilted, n[r], z[r]);
+            continue;
+        }
+        uint32_t left = (uint32_t)n[r];
+        for (; left > AT_ONCE; left -= AT_ONCE)
+            sums = add_sums(s, sums, r, AT_ONCE, h * h);
+        sums = add_sums(s, sums, r, left, h * h);
         while (sums > SUMS - POLYA_GAMMA_EXACT)
             sums = try_sums(s, sums, weight);
     }

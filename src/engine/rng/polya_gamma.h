@@ -10,14 +10,14 @@
  * be accepted.  Beyond, it is the sum of n draws of PG(1, z) in double, 100 ns each.  Above
  * POLYA_GAMMA_EXACT, w is a cubic of a normal with the mean, the variance and the skewness of
  * PG(n, z) (kernels/logistic_kernels.h).  At z = 0 the distance of the distribution functions is
- * 5e-4 for n = 8 and 2e-4 for n = 16; that of a normal would be 0.045 and 0.032.
+ * 2e-4 for n = 16 already; that of a normal would be 0.032.
  */
 #ifndef OLTR_ENGINE_RNG_POLYA_GAMMA_H
 #define OLTR_ENGINE_RNG_POLYA_GAMMA_H
 
 #include "engine/kernels/table.h"
 
-enum { POLYA_GAMMA_EXACT = 8 };
+enum { POLYA_GAMMA_EXACT = 20 };
 
 /* Rows with counts n, those of at most POLYA_GAMMA_EXACT apart from the others, and room to draw
  * their w.  Arrays have room for weights_padded(rows). */
