@@ -482,8 +482,10 @@ static double distance_to_uniform(double *x, uint32_t n)
 {
     double most = 0;
     qsort(x, n, sizeof *x, by_number);
-    for (uint32_t i = 0; i < n; i++)
-        most = fmax(most, fmax(x[i] - (double)i / n, (i + 1.0) / n - x[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        double off = fabs(x[i] - (i + 0.5) / n) + 0.5 / n; /* the further end of the step */
+        most = off > most ? off : most;
+    }
     return most * sqrt(n);
 }
 
