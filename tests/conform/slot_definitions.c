@@ -26,7 +26,7 @@ static twin new_twin(const variant *v)
     twin w = {.t = 1};
     double last = 1, at = 1;
     for (int l = 1; l <= L; l++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "examine%d", l);
         double given = l <= KEPT ? param_of(v, name) : 0;
         if (given > 0) {
