@@ -194,7 +194,7 @@ enum {
     OLTR_FEEDBACK_BOTH     /* two observations of each examined slot: reward and click */
 };
 
-/* Which slots of a list a policy is told were examined, by name `seen`.  Of the two that end at a
+/* Which slots of a list count as examined for a policy, by name `seen`.  Of the two that end at a
  * click, a list without a click was examined whole. */
 enum {
     OLTR_SEEN_USUAL, /* what the world says */

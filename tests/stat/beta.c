@@ -14,6 +14,7 @@
 #include "engine/kernels/philox.h"
 
 enum { N = 1 << 16, ITEMS = 1 << 12 }; /* N times EFFORT draws */
+#include "support/stat_draws.h"
 
 static const double shapes[][2] = {
     {1e-3, 1e-3}, {0.1, 0.1},
@@ -63,20 +64,6 @@ static double beta_cdf(double x, const double *shape)
 static double beta_complement(double x, const double *shape)
 {
     return oracle_beta(shape[0], shape[1], x, 1 - x).upper;
-}
-
-static double *draws; /* (N * EFFORT) */
-
-static int setup(void **state)
-{
-    draws = exactly((size_t)N * EFFORT, sizeof *draws);
-    return stat_setup(state);
-}
-
-static int teardown(void **state)
-{
-    free(draws);
-    return 0;
 }
 
 /* ---- the double sampler */

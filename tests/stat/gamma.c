@@ -10,6 +10,7 @@
 #include <oltr/oltr.h>
 
 enum { N = 1 << 16 }; /* times EFFORT */
+#include "support/stat_draws.h"
 
 static const double shapes[] = {0.01, 0.1, 0.5, 0.999, 1, 1.001, 1.5, 2, 10, 1000, 1e6};
 enum { N_SHAPES = COUNT(shapes) };
@@ -59,20 +60,6 @@ static size_t fill(double *x, double shape, uint64_t replication)
         assert_true(x[i] >= 0 && isfinite(x[i]));
     }
     return n;
-}
-
-static double *draws; /* (N * EFFORT) */
-
-static int setup(void **state)
-{
-    draws = exactly((size_t)N * EFFORT, sizeof *draws);
-    return stat_setup(state);
-}
-
-static int teardown(void **state)
-{
-    free(draws);
-    return 0;
 }
 
 static void draws_have_the_law_of_their_shape(void **state)

@@ -10,6 +10,7 @@
 #include "engine/kernels/table.h"
 
 enum { N = 1 << 18, ITEMS = 1 << 12, NODES = 1 << 15, SLOTS = 3 }; /* N times EFFORT draws */
+#include "support/stat_draws.h"
 
 static const double kappa[SLOTS] = {1, 0.5, 0.2};
 
@@ -90,20 +91,6 @@ static double cdf(double theta, const double *unused)
 }
 
 /* ---- the draws */
-
-static double *draws; /* (N * EFFORT) */
-
-static int setup(void **state)
-{
-    draws = exactly((size_t)N * EFFORT, sizeof *draws);
-    return stat_setup(state);
-}
-
-static int teardown(void **state)
-{
-    free(draws);
-    return 0;
-}
 
 static void fill(const double *c, uint64_t replication)
 {

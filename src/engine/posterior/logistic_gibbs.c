@@ -96,30 +96,17 @@ static void make_scores(chain *c, const double *theta)
     KERNEL(weighted_sum)(c->column, v->dim, rows, theta, c->score);
 }
 
-/* The sum of w x x' in `gram`, by batches of rows. */
-static void add_rows(chain *c)
-{
-    static const double no_moment[VIEW_BATCH];
-    const logistic_view *v = &c->v;
-    const float *x[VIEW_BATCH];
-    memset(c->gram, 0, packed_size(v->dim) * sizeof *c->gram);
-    for (uint32_t r = 0; r < v->rows; r += VIEW_BATCH) {
-        uint32_t n = v->rows - r < VIEW_BATCH ? v->rows - r : VIEW_BATCH;
-        for (uint32_t i = 0; i < n; i++)
-            x[i] = row_at(v, r + i);
-        gram_add(c->gram, c->nothing, v->dim, x, no_moment, c->weight + r, n);
-    }
-}
-
 /* A - lambda I in `gram`. */
 static void make_gram(chain *c)
 {
     const logistic_view *v = &c->v;
     size_t packed = packed_size(v->dim);
-    if (c->product)
+    if (c->product) {
         KERNEL(weighted_sum)(c->product, v->rows, columns_padded(packed), c->weight, c->gram);
-    else
-        add_rows(c);
+    } else {
+        memset(c->gram, 0, packed * sizeof *c->gram);
+        logistic_add_rows(v, c->weight, c->gram, c->nothing);
+    }
     for (size_t i = 0; v->path->has_absorbed > 0 && i < packed; i++)
         c->gram[i] += v->precision[i];
 }

@@ -245,20 +245,25 @@ void logistic_gradient_rounding(const logistic_view *v, double *bound)
 
 static const double no_moment[VIEW_BATCH]; /* zeros: the factor has no right-hand side here */
 
-void logistic_hessian(logistic_view *v)
+void logistic_add_rows(const logistic_view *v, const double *weight, double *gram, double *nothing)
 {
     const float *x[VIEW_BATCH];
+    for (uint32_t r = 0; r < v->rows; r += VIEW_BATCH) {
+        uint32_t n = v->rows - r < VIEW_BATCH ? v->rows - r : VIEW_BATCH;
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = row_at(v, r + i);
+        gram_add(gram, nothing, v->dim, x, no_moment, weight + r, n);
+    }
+}
+
+void logistic_hessian(logistic_view *v)
+{
     memset(v->nothing, 0, v->dim * sizeof *v->nothing);
     if (v->path->has_absorbed > 0)
         memcpy(v->gram, v->precision, packed_size(v->dim) * sizeof *v->gram);
     else
         memset(v->gram, 0, packed_size(v->dim) * sizeof *v->gram);
-    for (uint32_t r = 0; r < v->rows; r += VIEW_BATCH) {
-        uint32_t n = v->rows - r < VIEW_BATCH ? v->rows - r : VIEW_BATCH;
-        for (uint32_t i = 0; i < n; i++)
-            x[i] = row_at(v, r + i);
-        gram_add(v->gram, v->nothing, v->dim, x, no_moment, v->curvature + r, n);
-    }
+    logistic_add_rows(v, v->curvature, v->gram, v->nothing);
 }
 
 /* For sums that no rows can have, which logistic_check() lets pass: steps still climb, and all is

@@ -112,6 +112,8 @@ void logistic_evaluate(logistic_view *v);
 /* A bound on the rounding of each element of that gradient: u (d + R + 16) times the sum of the
  * absolute values of its terms, u = 2^-53; the rounding of a score counts with the curvature. */
 void logistic_gradient_rounding(const logistic_view *v, double *bound);
+/* gram gains the sum over all rows of weight x x'.  nothing: (dim) zeros, which stay. */
+void logistic_add_rows(const logistic_view *v, const double *weight, double *gram, double *nothing);
 /* H - lambda I at the point that was last evaluated, in `gram`; and the factor of H there. */
 void logistic_hessian(logistic_view *v);
 void logistic_build_factor(logistic_view *v);

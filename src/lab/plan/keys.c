@@ -139,7 +139,7 @@ const struct key policy_keys[] = {
      "where users click and give rewards (clicks: abandon): learn from rewards (default), clicks "
      "or both"},
     {"seen", "last",
-     "which slots it is told were examined: first, last (down to that click), true or all "
+     "which slots count as examined: first, last (down to that click), true or all "
      "(default: "
      "as the click model of the world has it; needed with clicks: pbm, unless the policy knows "
      "about slots)"},

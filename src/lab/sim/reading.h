@@ -1,4 +1,4 @@
-/* reading.h - what a policy is told of a list: which slots count as examined.
+/* reading.h - which slots of a list count as examined for a policy.
  *
  * A click model gives the click of every slot and which slots were really examined.  No page knows
  * the latter, so what a policy learns from is a reading of the clicks, OLTR_SEEN_... of oltr/sim.h:
