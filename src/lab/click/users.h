@@ -35,7 +35,7 @@ extern const char *const seen_words[];
          0,                                                                                        \
          OLTR_SEEN_ALL - 1,                                                                        \
          seen_words,                                                                               \
-         "which slots policies are told were examined: down to the `first` click, down to the "    \
+         "which slots count as examined for policies: down to the `first` click, down to the "     \
          "`last` click (both: all slots where there is no click), those that `true` users looked " \
          "at, or `all`"},                                                                          \
             0, 0                                                                                   \
