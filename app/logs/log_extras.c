@@ -33,9 +33,11 @@ bool log_extras_of_row(const struct log_names *names, const json_t *json, double
     return true;
 }
 
-static oltr_status take_array(const json_t *array, const struct log_extra *extra, uint32_t n,
-                              bool or_more, uint32_t step, double *out, oltr_error *error)
+/* The numbers of extra `e`, one a slot, into its column of out.  Without slots out may be NULL. */
+static oltr_status take_array(const json_t *array, const struct log_names *names, uint32_t e,
+                              uint32_t n, bool or_more, double *out, oltr_error *error)
 {
+    const struct log_extra *extra = &names->extra[e];
     const char *key = extra->array;
     size_t size = json_array_size(array);
     if (!json_is_array(array) || size < n || (size > n && !or_more))
@@ -45,7 +47,7 @@ static oltr_status take_array(const json_t *array, const struct log_extra *extra
         const json_t *value = json_array_get(array, i);
         if (!json_is_number(value))
             return set_error(error, OLTR_EVALUE, "\"%s\": number %u is not a number", key, i + 1);
-        out[(size_t)i * step] = json_number_value(value);
+        out[(size_t)i * names->n_extra + e] = json_number_value(value);
         if (!log_extra_is_good(extra, json_number_value(value)))
             return set_error(error, OLTR_EVALUE, "slot %u: %s %g", i + 1, log_extra_fault(extra),
                              json_number_value(value));
@@ -62,8 +64,7 @@ oltr_status log_extras_of_list(const struct log_names *names, const json_t *json
         for (uint32_t i = 0; i < n; i++)
             out[(size_t)i * names->n_extra + e] = NAN;
         if (array && !json_is_null(array))
-            status =
-                take_array(array, &names->extra[e], n, or_more, names->n_extra, out + e, error);
+            status = take_array(array, names, e, n, or_more, out, error);
     }
     return status;
 }

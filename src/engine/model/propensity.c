@@ -80,13 +80,15 @@ static bool take_room(law_room *room, uint32_t n, const oltr_memory *memory)
 {
     room->bytes = n * (4 * sizeof(double) + sizeof(uint32_t) + 1);
     room->block = memory_take(memory, room->bytes);
+    if (!room->block)
+        return false;
     room->first = room->block;
     room->second = room->first + n;
     room->in_list = room->second + n;
     room->is_first = room->in_list + n;
     room->order = (uint32_t *)(void *)(room->is_first + n);
     room->fresh = (uint8_t *)(room->order + n);
-    return room->block;
+    return true;
 }
 
 /* The scores of a policy that does not draw: those of a list of all candidates. */

@@ -183,17 +183,19 @@ static bool read_param(const struct reader *reader, const struct node *node,
     return good;
 }
 
+/* Each type is converted only where it is the field's: a real value may not fit an integer. */
 static void set_field(oltr_world *world, const oltr_world_param *param, double value)
 {
     char *field = (char *)world + param->field;
-    uint32_t whole = (uint32_t)value;
-    int choice = (int)value;
-    if (param->about.type == OLTR_REAL)
+    if (param->about.type == OLTR_REAL) {
         memcpy(field, &value, sizeof value);
-    else if (param->about.type == OLTR_INTEGER)
+    } else if (param->about.type == OLTR_INTEGER) {
+        uint32_t whole = (uint32_t)value;
         memcpy(field, &whole, sizeof whole);
-    else
+    } else {
+        int choice = (int)value;
         memcpy(field, &choice, sizeof choice);
+    }
 }
 
 static void set_defaults(const oltr_world_param *params, uint32_t n, oltr_world *world)
