@@ -1,6 +1,6 @@
 /* open_lists.h - lists whose rows are still being collected, by their ids.
  *
- * Rows of one list stand together or not.  A bounded number of lists is open; the oldest is closed
+ * Rows of one list need not be adjacent.  A bounded number of lists is open; the oldest is closed
  * first, so lists are closed in the order of their first rows.  The memory of a closed list is used
  * again, so a log of any length takes the same memory.  A row costs a comparison with the id of the
  * row before it, and only where that differs a hash and a look into a table. */

@@ -13,7 +13,7 @@
  *               and are added when they are first learned or given a prior.
  *   contextual  lints, logts and the other policies with features.  Candidates are rows of
  *               features; the model knows no items, and calls about names are refused.
- * toprank cannot be served: it compares all pairs of a fixed set of items.
+ * toprank and bubblerank cannot be served: they compare pairs of a fixed set of items.
  *
  * Threads: as in oltr.h.  Calls that take a const model may run at once, each with its own scratch;
  * a call that changes the model must be alone on it.  store.h has the lock.

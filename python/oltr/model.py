@@ -188,7 +188,7 @@ class Model(_Base):
         return self._remove(_name_list(names))
 
     def reset(self, names: Name | Iterable[Name]) -> int:
-        """Makes items as if nothing had been seen of them; their priors stay.  Returns how many."""
+        """Forgets what was learned about items and keeps their priors.  Returns how many."""
         return self._reset(_name_list(names))
 
     # ---- questions
@@ -233,9 +233,10 @@ class Model(_Base):
     ) -> Propensity:
         """For each candidate the chance to be in the list that rank() would make, and its first.
 
-        draws 0: exactly, for greedy lists and for kinds without features but ts-cascade.  Above 0:
-        the share in so many lists, drawn from the seed.  The arrays are in the order of the items;
-        without items in that of names().  Takes milliseconds, without the GIL.
+        draws 0: exactly, for greedy lists and for kinds without features except ts-cascade, pbm-ts
+        and epsilon-greedy.  draws n: the share in n lists, drawn from the seed.  The arrays are in
+        the order of the items; without items in that of names().  Takes milliseconds, without the
+        GIL.
         """
         chances = self._propensity(
             k, items, draws, x, seed, greedy, fresh_below, least_fresh, most_fresh

@@ -145,8 +145,9 @@ def chances(
                 are predicted by those of other folds, and means drawn towards that of all lists as
                 if `strength` observations had it.  Needs the same candidates for all lists.
     greedy      of the policy that ranks by the mean of the belief, without drawing
-    draws       0: exactly, for kinds without features but ts-cascade.  Above 0: shares of so many
-                lists, drawn by the seed; adds variance and no bias
+    draws       0: exactly, for kinds without features except ts-cascade, pbm-ts and
+                epsilon-greedy.  Above 0: shares of so many lists, drawn by the seed; adds variance
+                and no bias
 
     The model may learn meanwhile: its state at the call counts.  Works without the GIL, and ends at
     Ctrl-C.

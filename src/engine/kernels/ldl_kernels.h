@@ -4,11 +4,12 @@
  * it:
  *   factor      element (r, j) starts from V_rj and loses l_rk (l_jk d_k) for k = 0, 1, ..., j-1,
  *               one fused multiply-add each; then l = e * (1 / d_j).
- *   update      column by column, in a column row by row of x: p_r -= p_j l_r, then l_r += beta
- * p_r, both fused; in a steep step the second is l_r = gamma l_r + beta p_r with the p_r from
- * before the first, gamma l_r rounded. learn       update and gram_add; neither reads what the
- * other writes. back        columns in blocks of 4 from the end; the part of a dot product below
- * the block in two interleaved sets of 4 partial sums, taken from the end; the sums add as
+ *   update      column by column, in a column row by row of x: p_r -= p_j l_r, then
+ *               l_r += beta p_r, both fused; in a steep step the second is
+ *               l_r = gamma l_r + beta p_r with the p_r from before the first, gamma l_r rounded.
+ *   learn       update and gram_add; neither reads what the other writes.
+ *   back        columns in blocks of 4 from the end; the part of a dot product below the block in
+ *               two interleaved sets of 4 partial sums, taken from the end; the sums add as
  *               (0+1)+(2+3) after the two sets; then the triangle of the block, last column first.
  *   sample      back of u + scale (z / sqrt(d)), the sum fused.
  *   forward     element r loses l_rj x_j for j = 0, 1, ..., r-1.
@@ -18,7 +19,7 @@
  *               filled up with zeros.
  *   rows_times_several  each theta as in rows_times.
  *   gram_add    element (i, j) gains (w x_j) x_i row by row of x, fused (without weights the
- * product is exact, so fused or not is the same).
+ *               product is exact, so fused or not is the same).
  */
 #ifndef OLTR_ENGINE_KERNELS_LDL_KERNELS_H
 #define OLTR_ENGINE_KERNELS_LDL_KERNELS_H

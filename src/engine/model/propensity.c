@@ -3,9 +3,10 @@
  *
  * The scores are independent for policies that draw each item by itself (gts, ts-beta, maillard),
  * and fixed for those that do not draw (upper bounds, greedy lists): chances.h integrates over
- * them. ts-hyper draws one recalibration for all items, ts-cascade one normal, and policies with
- * features one theta: their lists are drawn, and so are those of pbm-ts, whose law is none of
- * chances.h.
+ * them.  ts-hyper draws one recalibration for all items: its chances are those of independent
+ * scores, averaged over the grid of recalibrations.  ts-cascade draws one normal for all items,
+ * policies with features draw one theta, the slots of epsilon-greedy depend on each other, and the
+ * distribution of pbm-ts is not among those of chances.h: for these, lists are drawn and counted.
  */
 #include "engine/model/chances.h"
 #include "engine/model/fresh_rule.h"

@@ -303,7 +303,7 @@ oltr_status predict_chances(const feature_rows *rows, uint32_t link, const ldl *
     for (uint32_t j = 0; j < from->n; j++) {
         link_values at = link_here(link, mean[j]);
         mean[j] = at.mean;
-        if (sd) /* for logit in this order: other bits would surprise whoever stored them */
+        if (sd) /* the order for logit is fixed: stored predictions depend on its bits */
             sd[j] = link == LINK_LOGIT ? spread * sqrt(sd[j]) * at.mean * at.rest
                                        : spread * sqrt(sd[j]) * at.slope;
     }

@@ -28,8 +28,8 @@
  *   - A step along which the objective would not rise is halved.  So no data make the iteration
  *     diverge: separable, one-sided, repeated, fewer rows than dimensions, huge features.
  *   - Each weight in F is within the share `drift` of the true one, both taken with what lambda
- *     alone is worth in that row's direction; so the sampled covariance is within that share of the
- * exact one.  drift 0: F is built anew in every round.
+ *     alone is worth in that row's direction; so the sampled covariance is within that share of
+ *     the exact one.  drift 0: F is built anew in every round.
  *   - Absorbing a row leaves theta_hat, the gradient there and F as they are, but for the
  *     correction of anticipate_moves() in logistic.c.
  *

@@ -16,10 +16,10 @@
  * Accuracy.  A form is computed anew from the factor
  *   - when it has become less than 1/16 of what it was when it was last computed,
  *   - in its turn, at the latest with the 4,096th row learned since,
- *   - with all others when the form of an observed row, which learning finds anyway, is further
- * than 1e-10 from the kept one, relative to it, and when the factor was made anew. A subtraction
- * errs by at most 2^-53 of the form as last computed: after 4,096 of them that is 16 * 4096 * 2^-53
- * = 7e-12 of the smallest form that is kept.  forms_check() asks for 1e-9.
+ *   - with all others when the form of an observed row, which learning computes anyway, differs
+ *     from the kept one by more than 1e-10 of itself, and when the factor was made anew.
+ * A subtraction errs by at most 2^-53 of the form as last computed: after 4,096 of them that is
+ * 16 * 4096 * 2^-53 = 7e-12 of the smallest form that is kept.  row_forms_check() requires 1e-9.
  */
 #ifndef OLTR_ENGINE_POSTERIOR_ROW_FORMS_H
 #define OLTR_ENGINE_POSTERIOR_ROW_FORMS_H

@@ -12,7 +12,7 @@
  *
  * A slot without a click was perhaps not examined, and a page cannot know.  So the model has no
  * parameter `seen`: policies that know about slots (knows_slots) get the click of every slot, and
- * others play only where their entry in the experiment names a reading.
+ * others are refused unless their entry in the experiment has a `seen` of its own.
  */
 #include "lab/click/users.h"
 

@@ -1,7 +1,7 @@
 /* reading.h - which slots of a list count as examined for a policy.
  *
- * A click model gives the click of every slot and which slots were really examined.  No page knows
- * the latter, so what a policy learns from is a reading of the clicks, OLTR_SEEN_... of oltr/sim.h:
+ * A click model gives the click of every slot and which slots were really examined.  A real page
+ * does not know the latter, so a rule decides, OLTR_SEEN_... of oltr/sim.h:
  *
  *     first   down to the first click
  *     last    down to the last click
