@@ -485,8 +485,8 @@ AVX512_INLINE void load_features(const float *x, size_t stride, uint32_t count, 
     }
 }
 
-/* Kernel: 16 rows side by side, eight in a vector.  Column by column, so that the elements below w_j
- * lose l_rj w_j independently of each other; each loses in the order j = 0, 1, ..., r-1 all the
+/* Kernel: 16 rows side by side, eight in a vector.  Column by column, so that the elements below
+ * w_j lose l_rj w_j independently of each other; each loses in the order j = 0, 1, ..., r-1 all the
  * same.  most: a constant, at least dim.  Up to 12 features the rows stay in registers. */
 AVX512_INLINE void quadratic_16(const ldl *f, const double *inverse, __m512d a[16], __m512d b[16],
                                 __m512d sum[2], size_t most)
