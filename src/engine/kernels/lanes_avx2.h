@@ -299,16 +299,22 @@ LANES_INLINE void d4_store(double *x, d4 v)
 /* The first n of four, those from n on being 0 and not read; n may be more than 4.  In pieces and
  * not under a mask: short vectors are read a moment after they were written, and a processor hands
  * a store to the next load before it is in the cache only if neither has a mask and the load is no
- * longer than the store.  Four are read as two pairs, because code outside the kernels writes
- * pairs. */
+ * longer than the store. */
 LANES_INLINE d4 d4_load_first(const double *x, size_t n)
 {
     if (n >= 4)
-        return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x)), _mm_loadu_pd(x + 2),
-                                    1);
+        return _mm256_loadu_pd(x);
     __m128d low = n == 0 ? _mm_setzero_pd() : n == 1 ? _mm_load_sd(x) : _mm_loadu_pd(x);
     __m128d high = n == 3 ? _mm_load_sd(x + 2) : _mm_setzero_pd();
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
+}
+
+/* The same for what code outside the kernels has just written, which it does in pairs. */
+LANES_INLINE d4 d4_load_pairs(const double *x, size_t n)
+{
+    if (n < 4)
+        return d4_load_first(x, n);
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x)), _mm_loadu_pd(x + 2), 1);
 }
 
 /* The same under a mask: without a branch, for what was written long ago. */
