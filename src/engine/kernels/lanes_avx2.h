@@ -309,6 +309,14 @@ LANES_INLINE d4 d4_load_first(const double *x, size_t n)
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1);
 }
 
+/* The same for what code outside the kernels has just written, which it does in pairs. */
+LANES_INLINE d4 d4_load_pairs(const double *x, size_t n)
+{
+    if (n < 4)
+        return d4_load_first(x, n);
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x)), _mm_loadu_pd(x + 2), 1);
+}
+
 /* The same under a mask: without a branch, for what was written long ago. */
 LANES_INLINE d4 d4_load_masked(const double *x, size_t n)
 {

@@ -314,6 +314,11 @@ LANES_INLINE d4 d4_load_first(const double *x, size_t n)
     return d4_load(y);
 }
 
+LANES_INLINE d4 d4_load_pairs(const double *x, size_t n)
+{
+    return d4_load_first(x, n);
+}
+
 LANES_INLINE d4 d4_load_masked(const double *x, size_t n)
 {
     return d4_load_first(x, n);

@@ -485,32 +485,37 @@ AVX512_INLINE void load_features(const float *x, size_t stride, uint32_t count, 
     }
 }
 
-/* Kernel: 16 rows side by side, eight in a vector. */
+/* Kernel: 16 rows side by side, eight in a vector.  Column by column, so that the elements below
+ * w_j lose l_rj w_j independently of each other; each loses in the order j = 0, 1, ..., r-1 all the
+ * same.  most: a constant, at least dim.  Up to 12 features the rows stay in registers. */
 AVX512_INLINE void quadratic_16(const ldl *f, const double *inverse, __m512d a[16], __m512d b[16],
-                                __m512d sum[2])
+                                __m512d sum[2], size_t most)
 {
+    const size_t dim = f->dim;
     sum[0] = sum[1] = _mm512_setzero_pd();
-    for (size_t r = 0; r < f->dim; r++) {
-        const double *l = f->l + r;
-        const __m512d by = _mm512_set1_pd(inverse[r]);
-        __m512d e = a[r], g = b[r];
-        for (size_t j = 0; j < r; j++) {
-            const __m512d lrj = _mm512_set1_pd(l[j * f->stride]);
-            e = _mm512_fnmadd_pd(lrj, a[j], e);
-            g = _mm512_fnmadd_pd(lrj, b[j], g);
+#pragma GCC unroll 16
+    for (size_t j = 0; j < most; j++) {
+        if (j >= dim)
+            break;
+        const double *l = f->l + j * f->stride;
+        const __m512d by = _mm512_set1_pd(inverse[j]);
+        sum[0] = _mm512_fmadd_pd(_mm512_mul_pd(a[j], by), a[j], sum[0]);
+        sum[1] = _mm512_fmadd_pd(_mm512_mul_pd(b[j], by), b[j], sum[1]);
+#pragma GCC unroll 16
+        for (size_t r = j + 1; r < most; r++) {
+            if (r >= dim)
+                break;
+            const __m512d lrj = _mm512_set1_pd(l[r]);
+            a[r] = _mm512_fnmadd_pd(lrj, a[j], a[r]);
+            b[r] = _mm512_fnmadd_pd(lrj, b[j], b[r]);
         }
-        a[r] = e;
-        b[r] = g;
-        sum[0] = _mm512_fmadd_pd(_mm512_mul_pd(e, by), e, sum[0]);
-        sum[1] = _mm512_fmadd_pd(_mm512_mul_pd(g, by), g, sum[1]);
     }
 }
 
-TARGET_AVX512 void quadratic_small_avx512(const ldl *f, const float *x, size_t stride, uint32_t n,
-                                          double *out, double *work)
+AVX512_INLINE void quadratic_small(const ldl *f, const float *x, size_t stride, uint32_t n,
+                                   double *out, double *inverse, size_t most)
 {
     const shape s = shape_of(f->dim);
-    double *inverse = work;
     for (size_t j = 0; j < f->dim; j++)
         inverse[j] = 1 / f->d[j];
     for (uint32_t first = 0; first < n; first += 16) {
@@ -519,10 +524,21 @@ TARGET_AVX512 void quadratic_small_avx512(const ldl *f, const float *x, size_t s
         __m512d a[16], b[16], sum[2];
         load_features(at, stride, left, s, a);
         load_features(more ? at + 8 * stride : at, stride, more, s, b);
-        quadratic_16(f, inverse, a, b, sum);
+        quadratic_16(f, inverse, a, b, sum, most);
         _mm512_mask_storeu_pd(out + first, first_lanes(left), sum[0]);
         _mm512_mask_storeu_pd(out + first + 8, more ? first_lanes(more) : 0, sum[1]);
     }
+}
+
+TARGET_AVX512 void quadratic_small_avx512(const ldl *f, const float *x, size_t stride, uint32_t n,
+                                          double *out, double *work)
+{
+    if (f->dim > 12)
+        quadratic_small(f, x, stride, n, out, work, LDL_SMALL);
+    else if (f->dim > 8)
+        quadratic_small(f, x, stride, n, out, work, 12);
+    else
+        quadratic_small(f, x, stride, n, out, work, 8);
 }
 
 #else

@@ -647,7 +647,7 @@ LANES_INLINE bool short_rows_times(const float *x, size_t stride, uint32_t n, ui
     const size_t left = dim - 4 * (blocks - 1);
     d4 t[4], wrong = d4_all(0), sum[4];
     for (size_t b = 0; b < blocks; b++)
-        t[b] = d4_load_first(theta + 4 * b, b + 1 < blocks ? 4 : left);
+        t[b] = d4_load_pairs(theta + 4 * b, b + 1 < blocks ? 4 : left);
     for (; n >= 4; n -= 4, x += 4 * stride, out += 4) {
         for (size_t i = 0; i < 4; i++)
             sum[i] = short_row_times(x + i * stride, t, blocks, left);

@@ -218,7 +218,7 @@ LANES_INLINE void add_columns(const float *x, size_t n, uint32_t dim, const doub
     d4 even[4], odd[4];
     size_t r = 0;
     for (int v = 0; v < vectors; v++) {
-        even[v] = d4_load_first(out + 4 * v, v + 1 < vectors ? 4 : last);
+        even[v] = d4_load_pairs(out + 4 * v, v + 1 < vectors ? 4 : last);
         odd[v] = d4_all(0);
     }
     for (; r + 2 <= n; r += 2, x += 2 * (size_t)dim) {

@@ -182,7 +182,7 @@ typedef struct intake {
 
 static void intake_start(intake *in, void *state, logistic *p)
 {
-    in->v = logistic_view_of(state, p);
+    logistic_view_set(&in->v, state, p);
     in->n = 0;
     in->solved = in->v.count->n_observations;
     if (!(in->v.path->known >= GRADIENT_KNOWN))

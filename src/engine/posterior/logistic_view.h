@@ -24,6 +24,7 @@ typedef struct logistic_view {
     uint32_t dim, rows, capacity; /* rows in use, and room for how many */
     double lambda, drift;
     bool bounded_work; /* the round may end short of the root */
+    bool exchanged;    /* during a solve: theta, gradient and score are in the scratch */
     /* Learned. */
     logistic_count *count;
     float *row;                      /* (rows, dim) */
@@ -54,6 +55,7 @@ typedef struct logistic_view {
 /* How many doubles of scratch a view takes. */
 size_t logistic_work(uint32_t dim, uint32_t capacity);
 logistic_view logistic_view_of(void *state, logistic *p);
+void logistic_view_set(logistic_view *v, void *state, logistic *p); /* the same in place */
 /* The same with the caller's scratch for all that is not kept: logistic_work(dim, rows) doubles and
  * `score`, (residuals_padded(rows)) doubles. */
 logistic_view logistic_view_with(const void *state, logistic *p, double *work, uint32_t rows,
