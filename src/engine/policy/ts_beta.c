@@ -155,6 +155,14 @@ static float *numbers_of(const ts_beta_state *p, uint32_t which)
  * a processor overlaps several fours. */
 enum { TOGETHER = 4 * GRID_WIDTH };
 
+/* A power that is 0 already is not written: the system provides a page when it is first written,
+ * and where only one of the shapes is below 1 the other powers take no memory, 4 bytes an item. */
+static void set_power(float *power, float value)
+{
+    if (*power != value)
+        *power = value;
+}
+
 /* Stores the numbers of an item, place `from` of what the kernel computed. */
 static void set_shape(ts_beta_state *p, uint32_t i, float number[N_NUMBERS][TOGETHER],
                       uint32_t from)
@@ -165,8 +173,8 @@ static void set_shape(ts_beta_state *p, uint32_t i, float number[N_NUMBERS][TOGE
     if (p->n_numbers == N_NUMBERS && (p->n_powers > 0 || has_powers)) { /* else all are 0 */
         p->n_powers -= to[PA * stride] > 0 || to[PB * stride] > 0;
         p->n_powers += has_powers;
-        to[PA * stride] = number[PA][from];
-        to[PB * stride] = number[PB][from];
+        set_power(&to[PA * stride], number[PA][from]);
+        set_power(&to[PB * stride], number[PB][from]);
     }
     for (uint32_t k = 0; k < PA; k++)
         to[k * stride] = number[k][from];
@@ -196,14 +204,20 @@ static void refresh_items(ts_beta_state *p, const uint32_t *item, uint32_t n)
         refresh_together(p, item + i, n - i < TOGETHER ? n - i : TOGETHER);
 }
 
+static void clear_powers(ts_beta_state *p)
+{
+    size_t n = (N_NUMBERS - PA) * padded(p->items.sums.n_items);
+    for (size_t i = 0; p->n_powers > 0 && i < n; i++)
+        set_power(&numbers_of(p, PA)[i], 0);
+    p->n_powers = 0;
+}
+
 static void refresh(void *state, uint64_t t)
 {
     ts_beta_state *p = state;
     uint32_t n = p->items.sums.n_items;
     (void)t;
-    if (p->n_powers > 0) /* else they are 0, and the system has not provided their pages yet */
-        memset(numbers_of(p, PA), 0, (N_NUMBERS - PA) * padded(n) * sizeof(float));
-    p->n_powers = 0;
+    clear_powers(p);
     for (uint32_t i = 0; i < n; i += TOGETHER) {
         uint32_t item[TOGETHER], m = n - i < TOGETHER ? n - i : TOGETHER;
         for (uint32_t j = 0; j < m; j++)
