@@ -230,8 +230,8 @@ AVX512_INLINE bool far_ties(const uint32_t draw[FEW_TIES], uint32_t k, uint32_t 
         const __mmask16 later = (__mmask16)(slots & ~((2u << j) - 1));
         const __m512i apart = _mm512_add_epi32(_mm512_sub_epi32(draws, t), width);
         near |= _mm512_mask_cmplt_epu32_mask(later, apart, twice);
-        ranks = _mm512_mask_add_epi32(ranks, _mm512_mask_cmplt_epu32_mask(later, t, draws), ranks,
-                                      one);
+        ranks =
+            _mm512_mask_add_epi32(ranks, _mm512_mask_cmplt_epu32_mask(later, t, draws), ranks, one);
     }
     _mm512_mask_storeu_epi32(rank, (__mmask16)slots, ranks);
     return !near;

@@ -65,7 +65,8 @@ typedef struct ts_beta_state {
     uint32_t n_small;  /* priors with a shape below BETA_RACE_LEAST, derived */
     size_t small; /* (priors.n / 32 + 1) words: which they are, one bit each, derived; 0 without
                      a race */
-    size_t race;  /* race_index, derived, behind all other arrays; 0 without one */
+    size_t race;  /* race_index, derived, behind all other arrays; 0 without one; while n_small is
+                     not 0 it is not kept: no request reads it */
     size_t bytes;
     ts_beta_scratch scratch;
 } ts_beta_state;
@@ -134,13 +135,28 @@ static void refresh_race(ts_beta_state *p)
     p->n_small = 0;
     for (uint32_t i = 0; i < p->items.priors.n; i++)
         note_small_prior(p, i);
-    race_build(index_of(p), &items);
+    if (!p->n_small)
+        race_build(index_of(p), &items);
 }
 
 static void move_items(ts_beta_state *p, const uint32_t *item, uint32_t n, uint32_t k)
 {
     race_items items = items_of(p);
-    race_learned(index_of(p), &items, item, n, k);
+    if (!p->n_small)
+        race_learned(index_of(p), &items, item, n, k);
+}
+
+/* The prior or the sums of an item have changed.  Without the last small prior there is an index
+ * again. */
+static void renew_in_race(ts_beta_state *p, uint32_t item)
+{
+    bool was_kept = !p->n_small;
+    race_items items = items_of(p);
+    note_small_prior(p, item);
+    if (was_kept || p->n_small)
+        move_items(p, &item, 1, index_of(p)->k);
+    else
+        race_build(index_of(p), &items);
 }
 
 /* NULL for powers that are not kept. */
@@ -298,7 +314,7 @@ static int agrees(const void *state, const void *anew)
 {
     const ts_beta_state *p = state, *q = anew;
     return memcmp(p, q, p->race ? p->race : p->bytes) == 0 &&
-           (!p->race || race_index_agrees(index_of(p), index_of(q)));
+           (!p->race || p->n_small || race_index_agrees(index_of(p), index_of(q)));
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
@@ -310,10 +326,8 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     if (status != OLTR_OK)
         return status;
     refresh_items(p, &item, 1);
-    if (p->race) {
-        note_small_prior(p, item);
-        move_items(p, &item, 1, index_of(p)->k);
-    }
+    if (p->race)
+        renew_in_race(p, item);
     return OLTR_OK;
 }
 
