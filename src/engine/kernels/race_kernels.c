@@ -200,17 +200,11 @@ AVX512_INLINE __m512i below16(__m512i high, __m512i low, __m512i n)
     return _mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
 }
 
-TARGET_AVX512 void few_ties_avx512(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k,
-                                   uint32_t *rank)
+/* below[] of few_ties_plain(), slot after slot: each step needs the result of the one before. */
+AVX512_INLINE void near_ties(const uint32_t draw[FEW_TIES], uint32_t k, uint32_t *rank)
 {
-    static const uint32_t count[FEW_TIES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const __m512i counts = _mm512_loadu_si512(count), one = _mm512_set1_epi32(1);
-    uint32_t slot[FEW_TIES], draw[FEW_TIES];
-    __m512i word[1][4], below = _mm512_setzero_si512();
-    _mm512_storeu_si512(slot, _mm512_add_epi32(_mm512_set1_epi32((int)first_slot), counts));
-    group_words16(rng, PURPOSE_TIES, slot, 1, word);
-    __m512i left = _mm512_sub_epi32(_mm512_set1_epi32((int)n), counts);
-    _mm512_storeu_si512(draw, below16(word[0][0], word[0][1], left));
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i below = _mm512_setzero_si512();
     for (uint32_t j = 0; j < k; j++) {
         __m512i t = _mm512_set1_epi32((int)draw[j]);
         uint32_t less = _mm512_mask_cmple_epu32_mask((__mmask16)((1u << j) - 1), below, t);
@@ -219,5 +213,43 @@ TARGET_AVX512 void few_ties_avx512(const oltr_rng *rng, uint32_t first_slot, uin
         below = _mm512_mask_sub_epi32(below, (__mmask16) ~(own | less), below, one);
         rank[j] = draw[j] + (uint32_t)__builtin_ctz(own);
     }
+}
+
+/* A draw's entry of below[] falls by less than FEW_TIES.  So of draws that differ by at least that,
+ * as nearly all do where many items tie, the entry of an earlier one is at most t exactly if it is
+ * the smaller draw, and the slots are computed independently: 6 % off a round of cascade-ucb1 over
+ * 100,000 items.  False where two are nearer. */
+AVX512_INLINE bool far_ties(const uint32_t draw[FEW_TIES], uint32_t k, uint32_t *rank)
+{
+    const __m512i one = _mm512_set1_epi32(1), width = _mm512_set1_epi32(FEW_TIES);
+    const __m512i draws = _mm512_loadu_si512(draw), twice = _mm512_add_epi32(width, width);
+    const uint32_t slots = (1u << k) - 1;
+    uint32_t near = 0;
+    __m512i ranks = draws;
+    for (uint32_t j = 0; j < k; j++) {
+        const __m512i t = _mm512_set1_epi32((int)draw[j]);
+        const __mmask16 later = (__mmask16)(slots & ~((2u << j) - 1));
+        const __m512i apart = _mm512_add_epi32(_mm512_sub_epi32(draws, t), width);
+        near |= _mm512_mask_cmplt_epu32_mask(later, apart, twice);
+        ranks =
+            _mm512_mask_add_epi32(ranks, _mm512_mask_cmplt_epu32_mask(later, t, draws), ranks, one);
+    }
+    _mm512_mask_storeu_epi32(rank, (__mmask16)slots, ranks);
+    return !near;
+}
+
+TARGET_AVX512 void few_ties_avx512(const oltr_rng *rng, uint32_t first_slot, uint32_t n, uint32_t k,
+                                   uint32_t *rank)
+{
+    static const uint32_t count[FEW_TIES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const __m512i counts = _mm512_loadu_si512(count);
+    uint32_t slot[FEW_TIES], draw[FEW_TIES];
+    __m512i word[1][4];
+    _mm512_storeu_si512(slot, _mm512_add_epi32(_mm512_set1_epi32((int)first_slot), counts));
+    group_words16(rng, PURPOSE_TIES, slot, 1, word);
+    __m512i left = _mm512_sub_epi32(_mm512_set1_epi32((int)n), counts);
+    _mm512_storeu_si512(draw, below16(word[0][0], word[0][1], left));
+    if (!far_ties(draw, k, rank))
+        near_ties(draw, k, rank);
 }
 #endif

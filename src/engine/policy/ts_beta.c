@@ -65,7 +65,8 @@ typedef struct ts_beta_state {
     uint32_t n_small;  /* priors with a shape below BETA_RACE_LEAST, derived */
     size_t small; /* (priors.n / 32 + 1) words: which they are, one bit each, derived; 0 without
                      a race */
-    size_t race;  /* race_index, derived, behind all other arrays; 0 without one */
+    size_t race;  /* race_index, derived, behind all other arrays; 0 without one; while n_small is
+                     not 0 it is not kept: no request reads it */
     size_t bytes;
     ts_beta_scratch scratch;
 } ts_beta_state;
@@ -134,13 +135,28 @@ static void refresh_race(ts_beta_state *p)
     p->n_small = 0;
     for (uint32_t i = 0; i < p->items.priors.n; i++)
         note_small_prior(p, i);
-    race_build(index_of(p), &items);
+    if (!p->n_small)
+        race_build(index_of(p), &items);
 }
 
 static void move_items(ts_beta_state *p, const uint32_t *item, uint32_t n, uint32_t k)
 {
     race_items items = items_of(p);
-    race_learned(index_of(p), &items, item, n, k);
+    if (!p->n_small)
+        race_learned(index_of(p), &items, item, n, k);
+}
+
+/* The prior or the sums of an item have changed.  Without the last small prior there is an index
+ * again. */
+static void renew_in_race(ts_beta_state *p, uint32_t item)
+{
+    bool was_kept = !p->n_small;
+    race_items items = items_of(p);
+    note_small_prior(p, item);
+    if (was_kept || p->n_small)
+        move_items(p, &item, 1, index_of(p)->k);
+    else
+        race_build(index_of(p), &items);
 }
 
 /* NULL for powers that are not kept. */
@@ -155,6 +171,14 @@ static float *numbers_of(const ts_beta_state *p, uint32_t which)
  * a processor overlaps several fours. */
 enum { TOGETHER = 4 * GRID_WIDTH };
 
+/* A power that is 0 already is not written: the system provides a page when it is first written,
+ * and where only one of the shapes is below 1 the other powers take no memory, 4 bytes an item. */
+static void set_power(float *power, float value)
+{
+    if (*power != value)
+        *power = value;
+}
+
 /* Stores the numbers of an item, place `from` of what the kernel computed. */
 static void set_shape(ts_beta_state *p, uint32_t i, float number[N_NUMBERS][TOGETHER],
                       uint32_t from)
@@ -165,8 +189,8 @@ static void set_shape(ts_beta_state *p, uint32_t i, float number[N_NUMBERS][TOGE
     if (p->n_numbers == N_NUMBERS && (p->n_powers > 0 || has_powers)) { /* else all are 0 */
         p->n_powers -= to[PA * stride] > 0 || to[PB * stride] > 0;
         p->n_powers += has_powers;
-        to[PA * stride] = number[PA][from];
-        to[PB * stride] = number[PB][from];
+        set_power(&to[PA * stride], number[PA][from]);
+        set_power(&to[PB * stride], number[PB][from]);
     }
     for (uint32_t k = 0; k < PA; k++)
         to[k * stride] = number[k][from];
@@ -196,14 +220,20 @@ static void refresh_items(ts_beta_state *p, const uint32_t *item, uint32_t n)
         refresh_together(p, item + i, n - i < TOGETHER ? n - i : TOGETHER);
 }
 
+static void clear_powers(ts_beta_state *p)
+{
+    size_t n = (N_NUMBERS - PA) * padded(p->items.sums.n_items);
+    for (size_t i = 0; p->n_powers > 0 && i < n; i++)
+        set_power(&numbers_of(p, PA)[i], 0);
+    p->n_powers = 0;
+}
+
 static void refresh(void *state, uint64_t t)
 {
     ts_beta_state *p = state;
     uint32_t n = p->items.sums.n_items;
     (void)t;
-    if (p->n_powers > 0) /* else they are 0, and the system has not provided their pages yet */
-        memset(numbers_of(p, PA), 0, (N_NUMBERS - PA) * padded(n) * sizeof(float));
-    p->n_powers = 0;
+    clear_powers(p);
     for (uint32_t i = 0; i < n; i += TOGETHER) {
         uint32_t item[TOGETHER], m = n - i < TOGETHER ? n - i : TOGETHER;
         for (uint32_t j = 0; j < m; j++)
@@ -284,7 +314,7 @@ static int agrees(const void *state, const void *anew)
 {
     const ts_beta_state *p = state, *q = anew;
     return memcmp(p, q, p->race ? p->race : p->bytes) == 0 &&
-           (!p->race || race_index_agrees(index_of(p), index_of(q)));
+           (!p->race || p->n_small || race_index_agrees(index_of(p), index_of(q)));
 }
 
 static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
@@ -296,10 +326,8 @@ static oltr_status renew_item(void *state, uint64_t t, const oltr_settings *sett
     if (status != OLTR_OK)
         return status;
     refresh_items(p, &item, 1);
-    if (p->race) {
-        note_small_prior(p, item);
-        move_items(p, &item, 1, index_of(p)->k);
-    }
+    if (p->race)
+        renew_in_race(p, item);
     return OLTR_OK;
 }
 

@@ -77,6 +77,7 @@ void tree_select_all(const tree_pool *pool, tree_search *s, uint32_t n);
  * whose tree has another shape by now is found again; so any path may be given for the number. */
 typedef struct tree_path {
     uint32_t number, shape;
+    uint32_t place;                  /* in the leaf, unless that has changed by now */
     uint32_t top;                    /* level of the root */
     uint32_t node[TREE_DEEPEST + 1]; /* by level */
     uint8_t child[TREE_DEEPEST + 1]; /* which child of that node */
