@@ -1114,6 +1114,37 @@ static void a_mean_that_rounds_to_1_is_believed(void **state)
     oltr_policy_free(p);
 }
 
+/* Shapes near 0 have no series, and a short list computes only the indices that may be in it: its
+ * scores are the first of those of a list of all items, to the bit. */
+static void short_lists_of_tiny_shapes(void **state)
+{
+    enum { SHORT = 5 };
+    double a[ITEMS], b[ITEMS], all[ITEMS], score[SHORT];
+    uint32_t every[ITEMS], item[SHORT], place[ITEMS];
+    variant v = with_choice(plain_variant(*state), "prior", "full");
+    oltr_settings s = settings_for(&v, ITEMS);
+    dice d = {11};
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        a[i] = pow(10, -1 - 3.0 * i / ITEMS);
+        b[i] = pow(10, -1 + 2.0 * (i * 7 % ITEMS) / ITEMS);
+    }
+    s.prior.a = a;
+    s.prior.b = b;
+    oltr_policy *p = policy_from(&s);
+    for (uint32_t round = 0; round < 1000; round++) {
+        event e = {.k = 2, .n_examined = round % 4 ? 0 : 2, .reward = {below(&d, 2)}};
+        draw_items(&d, ITEMS / 2, e.k, e.item); /* the others stay unseen */
+        expect(rank_with(p, NULL, round, ITEMS, every, all), OLTR_OK);
+        expect(rank_with(p, NULL, round, SHORT, item, score), OLTR_OK);
+        for (uint32_t i = 0; i < ITEMS; i++)
+            place[every[i]] = i;
+        for (uint32_t i = 0; i < SHORT; i++)
+            assert_true(score[i] == all[i] && score[i] == all[place[item[i]]]);
+        learn_from(p, NULL, &e);
+    }
+    oltr_policy_free(p);
+}
+
 /* ---- the suite */
 
 int main(void)
@@ -1143,6 +1174,8 @@ int main(void)
         add_test(&all, "a_mean_that_rounds_to_1_is_believed", i ? "bayes-ucb" : "ts-beta",
                  a_mean_that_rounds_to_1_is_believed,
                  oltr_policy_info_by_name(i ? "bayes-ucb" : "ts-beta", NULL));
+    add_test(&all, "short_lists_of_tiny_shapes", "bayes-ucb", short_lists_of_tiny_shapes,
+             oltr_policy_info_by_name("bayes-ucb", NULL));
     return cmocka_run_group_tests_name("every policy is the algorithm of its paper", all.test, NULL,
                                        NULL);
 }

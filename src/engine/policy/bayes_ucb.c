@@ -11,6 +11,7 @@
  * in log t (index_cache.h): a round costs one or two incomplete beta functions for each examined
  * item and eight multiplications for each other one.  From 4096 items on and under a common prior,
  * items with equal sums share a series, and a short list from all items reads each series once.
+ * Shapes well below 1 have no series; their quantiles are computed when they can be in the list.
  */
 #include "engine/special/special.h"
 #include "engine/policy/beta_policy.h"

@@ -1,6 +1,13 @@
 /* index_cache.c - see index_cache.h. */
 #include "engine/policy/index_cache.h"
 
+enum { MOST_COMPARED = 64 }; /* slots of a list for which bounds are compared */
+
+/* An index grows with the clock, but for the rounding of quantiles and bounds: at most 1.1e-11 for
+ * shapes from 1e-3 on (docs/numerics.md).  Of 82,766 random quantiles without a series, shapes from
+ * 1e-8 on, none was above its bound even without the margin. */
+static const double BOUND_MARGIN = 1e-9;
+
 static series_columns plan_columns(layout *l, uint32_t n)
 {
     series_columns c = {.n = n};
@@ -48,8 +55,8 @@ static void renew(void *state, series_columns *columns, const index_rule *rule,
     columns->n_exact -= *exact;
     *exact = !rule->series(key, segment, &series);
     columns->n_exact += *exact;
-    if (*exact)
-        series = (clock_series){.center = 0};
+    if (*exact) /* a constant: what no round of the segment exceeds */
+        series = (clock_series){.c = {rule->value(key, segment->last) * (1 + BOUND_MARGIN)}};
     doubles_at(state, columns->center)[i] = series.center;
     for (size_t k = 0; k < SERIES_TERMS; k++)
         term[k * columns->n + i] = series.c[k];
@@ -156,9 +163,31 @@ static uint32_t place_of(const class_index *x, const candidates *from, uint32_t 
     return x ? class_of_item(x, candidate(from, j)) : candidate(from, j);
 }
 
-/* The index of every candidate. */
+/* The k-th largest index of the candidates that have a series, or -INFINITY where there are fewer
+ * or k is large. */
+static double kth_of_series(const class_index *x, const uint32_t *exact, const candidates *from,
+                            uint32_t k, const double *index)
+{
+    double best[MOST_COMPARED]; /* in falling order */
+    uint32_t n = 0;
+    if (k > MOST_COMPARED)
+        return -INFINITY;
+    for (uint32_t j = 0; j < from->n; j++) {
+        if (exact[place_of(x, from, j)] || (n == k && !(index[j] > best[k - 1])))
+            continue;
+        uint32_t i = n < k ? n++ : k - 1;
+        for (; i > 0 && best[i - 1] < index[j]; i--)
+            best[i] = best[i - 1];
+        best[i] = index[j];
+    }
+    return n == k ? best[k - 1] : -INFINITY;
+}
+
+/* The index of every candidate that can be among the k best, and less than the k-th for others.
+ * Where most items have no series (shapes near 0 in a prior), computing all of them would take most
+ * of the time of a round. */
 static void read_candidates(const void *state, const index_cache *cache, const index_rule *rule,
-                            uint64_t t, const candidates *from, double *out)
+                            uint64_t t, const candidates *from, uint32_t k, double *out)
 {
     const class_index *x = by_class(state, cache) ? classes_of(state, cache) : NULL;
     const series_columns *columns = x ? &cache->by_class : &cache->by_item;
@@ -170,8 +199,12 @@ static void read_candidates(const void *state, const index_cache *cache, const i
     else
         for (uint32_t j = 0; j < from->n; j++)
             out[j] = read_one(center, term, columns->n, slow, place_of(x, from, j));
-    for (uint32_t j = 0; columns->n_exact && j < from->n; j++)
-        if (words_in(state, columns->exact)[place_of(x, from, j)])
+    if (!columns->n_exact)
+        return;
+    const uint32_t *exact = words_in(state, columns->exact);
+    double least = kth_of_series(x, exact, from, k, out);
+    for (uint32_t j = 0; j < from->n; j++)
+        if (exact[place_of(x, from, j)] && !(out[j] < least))
             out[j] = rule->value(rule->key(state, candidate(from, j)), t);
 }
 
@@ -207,7 +240,7 @@ oltr_status index_cache_rank(const void *state, const index_cache *cache, const 
             return OLTR_OK;
         }
     }
-    read_candidates(state, cache, rule, t, from, s.score);
+    read_candidates(state, cache, rule, t, from, out->k, s.score);
     return show_best(s, from, rng, out);
 }
 

@@ -23,7 +23,10 @@ typedef struct series_columns {
     uint32_t n_exact; /* how many are exact */
     size_t center;    /* (n) doubles */
     size_t term;      /* (SERIES_TERMS, n) doubles */
-    size_t exact;     /* (n) words: 1 where no series converges and every reading computes */
+    /* (n) words: 1 where no series converges.  Its first term is then a bound of the index over the
+     * segment, the others are 0, and a reading computes the index unless the bound is below the
+     * last of the list. */
+    size_t exact;
 } series_columns;
 
 typedef struct index_cache {
