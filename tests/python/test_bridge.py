@@ -437,8 +437,9 @@ def test_a_list_that_changes_while_it_is_read():
             self.answer = answer
 
         def __float__(self):
-            self.answer.clear()
-            gc.collect()
+            if self.answer:  # the first of a list
+                self.answer.clear()
+                gc.collect()
             return 1.0
 
         __index__ = __float__

@@ -40,6 +40,10 @@ def skip_without():
             sys.exit(77)
 
 
+# A shell starts its background jobs with SIGINT ignored, which the program would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Process:
     """examples/shop/run, until `interrupt`."""
 

@@ -1014,7 +1014,7 @@ def arguments():
 def main():
     options = arguments()
     checkpoints = CHECKPOINTS[:-1] if options.quick else CHECKPOINTS
-    replications = 200 if options.quick else 250
+    replications = 150 if options.quick else 250
     if not options.alone:
         folder = pathlib.Path(options.workdir)
         folder.mkdir(parents=True, exist_ok=True)

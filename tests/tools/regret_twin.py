@@ -955,7 +955,7 @@ def arguments():
 def main():
     options = arguments()
     checkpoints = CHECKPOINTS[:-1] if options.quick else CHECKPOINTS
-    replications = 300 if options.quick else 400
+    replications = 200 if options.quick else 400
     if not options.alone:
         folder = pathlib.Path(options.workdir)
         folder.mkdir(parents=True, exist_ok=True)
