@@ -58,7 +58,7 @@ static void room_is_respected(void **state)
     for (size_t i = written; i < bound + 8; i++)
         assert_int_equal(buffer[i], 0x5A);
     expect(oltr_save(p, buffer, written, &written), OLTR_OK);
-    for (size_t room = 0; room < written; room++) {
+    for (size_t room = 0; room < written; room += (EFFORT > 1) ? 1 : 5) {
         unsigned char *tight = exactly(room, 1);
         expect(oltr_save(p, tight, room, &bound), OLTR_EBUFFER);
         free(tight);
@@ -103,7 +103,7 @@ static void cut_short(void **state)
 {
     image m = make_image(*state, FEW);
     oltr_error error = {OLTR_OK, ""};
-    for (size_t size = 0; size < m.size; size++) {
+    for (size_t size = 0; size < m.size; size += (EFFORT > 1) ? 1 : 3) {
         oltr_status status = load_status(m.byte, size, &error);
         assert_true(status == OLTR_ETRUNCATED || (size < 8 && status == OLTR_EMAGIC));
     }

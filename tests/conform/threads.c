@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-enum { LISTS = 60, MOST_THREADS = 4 };
+enum { LISTS = EFFORT > 1 ? 60 : 25, MOST_THREADS = 4 };
 
 static variant_list variants;
 

@@ -127,6 +127,7 @@ class Resizer:
 def test_a_finalizer_resizes_the_policy_while_its_error_is_made(call):
     arguments = {"rank": (60,), "rank_many": (2, 60), "propensities": (60, 20)}[call]
     threshold = gc.get_threshold()
+    gc.freeze()  # collections look at the objects of this test only
     try:
         for first in range(1, 30):
             policy = oltr.Policy("gts", 50)
@@ -146,6 +147,7 @@ def test_a_finalizer_resizes_the_policy_while_its_error_is_made(call):
     finally:
         gc.enable()
         gc.set_threshold(*threshold)
+        gc.unfreeze()
 
 
 def test_candidates_of_propensities_that_come_with_a_resize(monkeypatch):
