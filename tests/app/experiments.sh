@@ -32,6 +32,7 @@ for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     [[ $name != million* ]] || less+=(--set world.items=20000)
     expect 0 "" "$OLTR" run "$file" -o "$name" -q --no-figures "${less[@]}"
     there "$name/results.csv" "$name/summary.csv" "$name/manifest.json"
+    [[ " ${less[*]} " != *generated* || $name = web30k ]] || continue # the others load their data alike
     expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
