@@ -10,6 +10,11 @@ rm -rf "$WORK"
 mkdir -p "$WORK"
 cd "$WORK" || exit 1
 
+# Whether the program was built with a sanitizer, which makes it ten times slower.
+sanitized() {
+    [ -n "${OLTR_BUILD:-}" ] && grep -q 'C_FLAGS:.*fsanitize' "$OLTR_BUILD/CMakeCache.txt"
+}
+
 fail() {
     echo "FAILED: $*" >&2
     [ -f said ] && sed 's/^/  | /' said >&2

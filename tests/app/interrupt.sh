@@ -1,8 +1,10 @@
 # interrupt.sh - a run that is stopped and resumed ends with the same bytes, and never leaves half a file.
 . "$(dirname "$0")/common.bash"
 
-cat >long.yaml <<'YAML'
-rounds: 20000
+rounds=20000
+sanitized && rounds=5000
+cat >long.yaml <<YAML
+rounds: $rounds
 slots: 3
 replications: 60
 checkpoints: 20

@@ -1,7 +1,7 @@
 # little_memory.sh - a run that trains nothing starts the threads that -j asks for and no others, and ends where memory
 # is short.  Without OpenBLAS everything works but training.
 . "$(dirname "$0")/common.bash"
-if [ -n "${OLTR_BUILD:-}" ] && grep -q 'C_FLAGS:.*fsanitize' "$OLTR_BUILD/CMakeCache.txt"; then
+if sanitized; then
     echo "skipped: a sanitizer needs more memory and threads than this test allows"
     exit 77
 fi

@@ -204,7 +204,7 @@ expect 2 '1 list; an evaluation needs at least 2' "$OLTR" ope lost.jsonl -p rand
 # ---- many lists: memory by the list, and little of it
 awk 'BEGIN { srand(1); print "list_id,item,position,click,prefix_propensity"
     for (i = 0; i < 100000; i++) printf "q%d,i%d,1,%d,0.1\nq%d,i%d,2,0,0.0111\n", i, i % 10, rand() < 0.1, i, (i + 1) % 10 }' >many.csv
-if [ -z "${OLTR_SANITIZED:-}" ] && ! ldd "$OLTR" | grep -q asan; then
+if ! sanitized; then
     (ulimit -v 300000 && "$OLTR" ope many.csv -p random -e sips --interval normal >said 2>&1) || fail "300 MB are not enough for 100,000 lists"
     says '100,000 lists'
 fi

@@ -356,7 +356,7 @@ static void rows_that_never_repeat_are_absorbed(void **state)
             narrow = with(roomy, "rows", 16);
     oltr_policy *all = new_policy(&roomy), *some = new_policy(&narrow);
     double mean[2][ITEMS], worst = 0;
-    for (uint64_t part = 0; part < 5; part++) {
+    for (uint64_t part = 0; part < (EFFORT > 1 ? 5 : 2); part++) {
         learn_rows(all, part, 200, NEVER_AGAIN);
         learn_rows(some, part, 200, NEVER_AGAIN);
         assert_sound(all);

@@ -15,7 +15,7 @@ static void lists_are_valid(void **state)
     for (size_t s = 0; s < COUNT(sizes); s++) {
         oltr_policy *p = policy_of(*state, sizes[s]);
         dice d = {1};
-        for (uint64_t round = 0; round < 40; round++) {
+        for (uint64_t round = 0; round < 8 + 4 * EFFORT; round++) {
             request r;
             draw_request(&d, p, round % 2 ? FROM_POOL : NEVER_AGAIN, &r);
             rank_and_check(p, r.asked, round, r.k);
@@ -381,7 +381,7 @@ static void items_that_were_no_candidates_are_refused(void **state)
 static void the_state_stays_sound(void **state)
 {
     const variant *v = *state;
-    const uint32_t rounds = v->at_bound || v->form ? 1000 : 2500;
+    const uint32_t rounds = EFFORT == 1 ? 500 : v->at_bound || v->form ? 1000 : 2500;
     oltr_policy *p = new_policy(v);
     oltr_scratch *scratch = oltr_scratch_new(p);
     dice d = {21};
