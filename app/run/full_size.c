@@ -184,7 +184,6 @@ int full_size_announce(const struct job *job)
     double *ns = calloc(2 * (size_t)n, sizeof *ns);
     if (!ns)
         return complain_no_memory();
-    stop_catch_signals();
     oltr_status status = time_rounds(job, FEW_ROUNDS, ns, &error);
     if (status == OLTR_OK)
         status = time_rounds(job, MORE_ROUNDS, ns + n, &error);
@@ -192,6 +191,6 @@ int full_size_announce(const struct job *job)
         print_cost(job, ns, ns + n, progress_now() - start);
     free(ns);
     if (status == OLTR_EINTERRUPTED)
-        return complain(EXIT_STOPPED, "stopped before the simulation began; nothing is kept");
+        return stopped_early();
     return status == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }

@@ -119,6 +119,8 @@ static int get_data(struct job *job, const char *other)
         status = prepare_data(job, other, &error);
     if (status == OLTR_EINTERRUPTED && job->watch)
         return EXIT_STOPPED; /* the caller reports it */
+    if (status == OLTR_EINTERRUPTED)
+        return stopped_early();
     return status == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
@@ -245,6 +247,7 @@ static int run_regret(struct job *job)
 
 int job_run(struct job *job)
 {
+    stop_catch_signals();
     int code = team_of_process()->worst(begin(job));
     if (code == EXIT_OK && job->is_finished)
         return say_finished(job);

@@ -151,10 +151,8 @@ int simulate(struct job *job, const char *partial)
     const struct team *team = team_of_process();
     double start = progress_now();
     int code = load_partial(job, partial);
-    if (code == EXIT_OK) {
-        stop_catch_signals();
+    if (code == EXIT_OK)
         code = run_shard(job, partial);
-    }
     code = team->worst(code);
     if (code == EXIT_OK && team->size > 1)
         code = team->worst(gather(job));

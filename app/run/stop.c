@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "app/args/complain.h"
+
 static atomic_int asked; /* the one variable that a signal handler can reach */
 
 static void ask_to_stop(int signal_number)
@@ -25,6 +27,11 @@ void stop_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+int stopped_early(void)
+{
+    return complain(EXIT_STOPPED, "stopped before the simulation began; nothing is kept");
 }
 
 bool stop_asked(void)

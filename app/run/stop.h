@@ -8,7 +8,10 @@
 void stop_catch_signals(void);
 bool stop_asked(void);
 
-/* The same in the form of the callbacks of the libraries. */
+/* Says that the program was stopped while it prepared; returns the exit code. */
+int stopped_early(void);
+
+/* stop_asked() in the form of the callbacks of the libraries. */
 int should_stop(void *unused);
 
 #endif
