@@ -72,6 +72,17 @@ same part/results.csv whole/results.csv
 same part/summary.csv whole/summary.csv
 no_leftovers part
 
+# while data are made and scorers trained, before anything is simulated
+"$OLTR" run "$SOURCE/experiments/web30k.yaml" --full -o early >said 2>&1 &
+child=$!
+until [ -d early ]; do sleep 0.05; done
+kill -INT "$child"
+wait "$child"
+code=$?
+[ "$code" -eq 130 ] || fail "status $code after SIGINT during the preparation"
+grep -qF 'stopped before the simulation began; nothing is kept' said || fail "does not say that nothing is kept"
+[ -z "$(ls early)" ] || fail "something stayed: $(ls early)"
+
 # without --resume an old partial file is named, and not used
 mkdir anew
 echo rubbish >anew/partial.oltr

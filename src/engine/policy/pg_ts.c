@@ -10,11 +10,12 @@
  *
  * The start.  The paper, whose text was not compared, is said to go on from the theta of the last
  * round.  That theta would be state that ranking changes, and no sum: rankings of several threads
- * would depend on their order, and two policies could not be merged.  Here every ranking starts from a draw of the normal approximation,
- * N(theta_hat, H^-1), which is a function of the sums and of the generator.  So sweeps: 0 is logts,
- * successive rankings are independent, and the sweeps only have to correct what the approximation
- * misses.  From theta_hat itself more sweeps would be needed: where clicks are rare, a sweep
- * moves theta by little (docs/algorithms/pg-ts.md has the distances after 1 to 100 sweeps).
+ * would depend on their order, and two policies could not be merged.  Here every ranking starts
+ * from a draw of the normal approximation, N(theta_hat, H^-1), which is a function of the sums and
+ * of the generator.  So sweeps: 0 is logts, successive rankings are independent, and the sweeps
+ * only have to correct what the approximation misses.  From theta_hat itself more sweeps would be
+ * needed: where clicks are rare, a sweep moves theta by little (docs/algorithms/pg-ts.md has the
+ * distances after 1 to 100 sweeps).
  *
  * Old rows.  Rows that are absorbed (logistic_policy.h) enter as a quadratic, which is a normal
  * prior to the sweep.
