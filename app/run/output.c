@@ -150,8 +150,11 @@ static void print_row(const struct job *job, uint32_t p, uint32_t i, size_t widt
     const oltr_experiment *point = &job->config.plan->points[p];
     oltr_outcome outcome = oltr_results_at(job->results, p, i, point->n_checkpoints - 1);
     pad(point->policy[i].label, width);
-    printf("  %10.2f ± %-8.2f  %9.0f\n", outcome.regret, outcome.regret_se,
-           oltr_results_ns_per_round(job->results, p, i));
+    if (outcome.replications > 1)
+        printf("  %10.2f ± %-8.2f", outcome.regret, outcome.regret_se);
+    else /* one replication has no standard error */
+        printf("  %10.2f   %-8s", outcome.regret, "");
+    printf("  %9.0f\n", oltr_results_ns_per_round(job->results, p, i));
 }
 
 /* Results that say nothing about a policy must not look like those of a perfect one. */

@@ -107,4 +107,9 @@ expect 0 'results in taken' "$OLTR" run small.yaml -o taken --no-figures --resum
 no_leftovers taken
 run small.yaml -o deep/down/here
 there deep/down/here/results.csv
+
+# one replication has no standard error
+expect 0 ' ± ' "$OLTR" run small.yaml -o two --replications 2 --no-figures
+expect 0 "" "$OLTR" run small.yaml -o one --replications 1 --no-figures
+grep -q '±' said && fail "a standard error of one replication"
 echo ok
