@@ -341,7 +341,11 @@ static oltr_status check_claim(const outline *o, const oltr_settings *settings, 
 {
     const policy_ops *ops = policy_ops_of(settings->info);
     if (ops->min_saved_numbers && o->sums.numbers < ops->min_saved_numbers(settings))
-        return contradicts(error, "number of items or features");
+        return set_error(error, OLTR_ECORRUPT,
+                         "the snapshot's checksum is right, but it holds %zu sums, fewer than %s "
+                         "with %u items and %u features has: it was written by another version or "
+                         "program",
+                         (size_t)o->sums.numbers, o->kind, o->n_items, o->dim);
     size_t marks, own, prior = o->form ? 2 * sizeof(double) * (size_t)o->n_items : 0;
     size_t block = oltr_policy_bytes(settings, error);
     size_t scratch =
