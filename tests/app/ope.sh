@@ -271,6 +271,14 @@ if command -v gnuplot >/dev/null; then
     there out/table.csv out/estimates.json out/fig-ope.{svg,png,pdf,gp,csv}
     [ "$(wc -l <out/table.csv)" -eq 18 ] || fail "not 17 rows of a table"
     no_leftovers out
+    # rows without an estimate or without an interval say so, and have no cap at the edge
+    awk 'BEGIN { print "list_id,item,position,click,prefix_propensity,one_prefix,none_prefix"
+        for (i = 0; i < 60; i++) printf "q%d,a,1,%d,0.5,%s,0\n", i, i % 2, i == 5 ? "0.5" : "0" }' >few.csv
+    expect 0 "No support" "$OLTR" ope few.csv -p columns:one -p columns:none -e sips,snsips -o gaps
+    [ "$(grep -c 'no estimate' gaps/fig-ope.svg)" -eq 1 ] || fail "one row has no estimate"
+    [ "$(grep -c 'no interval' gaps/fig-ope.svg)" -eq 1 ] || fail "one row has an estimate and no interval"
+    grep xerrorbars gaps/fig-ope.gp | grep -vF '$4 <= $5' && fail "an interval that is not known is drawn"
+    grep -q 'pointtype 7' <(grep "'#FFFFFF'" gaps/fig-ope.gp) || fail "open points are not hollow"
 fi
 
 # ---- real data: random lists predict the click rate of another policy, and the reverse

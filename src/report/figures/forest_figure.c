@@ -26,12 +26,23 @@ static uint32_t count_groups(const struct forest *f)
     return groups;
 }
 
-static bool has_kind(const struct forest *f, uint32_t group, bool doubtful)
+/* What is drawn of a row. */
+enum part { AS_FULL, AS_OPEN, AS_INTERVAL };
+
+static bool has_part(const struct forest_row *row, enum part part)
+{
+    if (!isfinite(row->value))
+        return false;
+    return part == AS_INTERVAL ? isfinite(row->low) && isfinite(row->high)
+                               : row->doubtful == (part == AS_OPEN);
+}
+
+static bool group_has(const struct forest *f, uint32_t group, enum part part)
 {
     uint32_t g = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         g += begins_group(f, i);
-        if (g == group + 1 && f->row[i].doubtful == doubtful && isfinite(f->row[i].value))
+        if (g == group + 1 && has_part(&f->row[i], part))
             return true;
     }
     return false;
@@ -91,17 +102,31 @@ static void add_range(double value, double *low, double *high)
     }
 }
 
+/* The smallest and the largest number of the figure. */
+static void find_range(const struct forest *f, double *low, double *high)
+{
+    *low = INFINITY, *high = -INFINITY;
+    add_range(f->low, low, high);
+    add_range(f->high, low, high);
+    add_range(f->value, low, high);
+    for (uint32_t i = 0; i < f->n; i++) {
+        add_range(f->row[i].value, low, high);
+        add_range(f->row[i].low, low, high);
+        add_range(f->row[i].high, low, high);
+    }
+}
+
+static bool is_right(const struct forest *f, double value)
+{
+    double low, high;
+    find_range(f, &low, &high);
+    return value > low / 2 + high / 2;
+}
+
 static void write_range(const struct forest *f, struct text *out)
 {
-    double low = INFINITY, high = -INFINITY;
-    add_range(f->low, &low, &high);
-    add_range(f->high, &low, &high);
-    add_range(f->value, &low, &high);
-    for (uint32_t i = 0; i < f->n; i++) {
-        add_range(f->row[i].value, &low, &high);
-        add_range(f->row[i].low, &low, &high);
-        add_range(f->row[i].high, &low, &high);
-    }
+    double low, high;
+    find_range(f, &low, &high);
     double room = high > low ? 0.04 * (high - low) : 0.05 * fabs(high) + 1e-9;
     if (isfinite(low))
         text_printf(out, "    set xrange [%.9g:%.9g]\n", low - room, high + room);
@@ -122,17 +147,54 @@ static void write_measured(const struct forest *f, uint32_t lines, struct text *
     gnuplot_string(out, f->measured);
 }
 
+static void write_circles(uint32_t group, enum part part, int type, const char *colour,
+                          struct text *out)
+{
+    text_printf(out,
+                ", \\\n         data skip 1 using ($1 == %u && $6 == %d ? $3 : NaN):2 with points "
+                "linecolor rgb '%s' linewidth 1.6 pointtype %d pointsize 0.8 notitle",
+                group, part == AS_OPEN, colour, type);
+}
+
+/* What a row lacks, in words beside its point; without a point at the left. */
+static void write_lacks(const struct forest *f, uint32_t lines, struct text *out)
+{
+    uint32_t line = lines;
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct forest_row *row = &f->row[i];
+        line -= begins_group(f, i) ? 2 : 1;
+        if (!isfinite(row->value))
+            text_printf(out, "    set label 'no estimate' at graph 0, first %u left offset 0.6,0",
+                        line + 1);
+        else if (!has_part(row, AS_INTERVAL))
+            text_printf(out, "    set label 'no interval' at first %.9g, first %u %s", row->value,
+                        line + 1, is_right(f, row->value) ? "right offset -1,0" : "offset 1,0");
+        else
+            continue;
+        text_add(out, " font ',10' textcolor rgb '#555555'\n");
+    }
+}
+
+/* The interval of a row without one would be drawn from the edge, so such rows have a point only.
+ * Open points are white discs with a rim: they cover an interval that is narrower. */
 static void write_points(const struct forest *f, uint32_t groups, const struct style *style,
                          struct text *out)
 {
-    for (uint32_t g = 0; g < groups; g++)
-        for (int doubtful = 0; doubtful < 2; doubtful++)
-            if (has_kind(f, g, doubtful))
-                text_printf(out,
-                            ", \\\n         data skip 1 using ($1 == %u && $6 == %d ? $3 : "
-                            "NaN):2:4:5 with xerrorbars linecolor rgb '%s' linewidth 1.6 pointtype "
-                            "%d pointsize 0.8 notitle",
-                            g, doubtful, style[g].colour, doubtful ? 6 : 7);
+    for (uint32_t g = 0; g < groups; g++) {
+        const char *colour = style[g].colour;
+        if (group_has(f, g, AS_INTERVAL))
+            text_printf(out,
+                        ", \\\n         data skip 1 using ($1 == %u && $4 <= $5 ? $3 : "
+                        "NaN):2:4:5 with xerrorbars linecolor rgb '%s' linewidth 1.6 pointtype 7 "
+                        "pointsize 0 notitle",
+                        g, colour);
+        if (group_has(f, g, AS_FULL))
+            write_circles(g, AS_FULL, 7, colour, out);
+        if (group_has(f, g, AS_OPEN)) {
+            write_circles(g, AS_OPEN, 7, "#FFFFFF", out);
+            write_circles(g, AS_OPEN, 6, colour, out);
+        }
+    }
 }
 
 static bool any_doubt(const struct forest *f)
@@ -164,6 +226,7 @@ static void write_script(const char *name, const struct forest *f, const struct 
                 "reverse samplen 2 font ',11'\n",
                 lines + 0.8, 1 - 44.0 / height);
     write_names(f, lines, style, out);
+    write_lacks(f, lines, out);
     write_range(f, out);
     write_measured(f, lines, out);
     if (any_doubt(f))

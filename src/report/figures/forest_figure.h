@@ -10,7 +10,7 @@
 
 struct forest_row {
     const char *group, *name;
-    double value, low, high; /* NAN: not known */
+    double value, low, high; /* NAN: not known; the figure says so in words */
     bool doubtful;           /* there is a warning: an open point */
 };
 
