@@ -39,6 +39,7 @@ struct series {
     double found_done;        /* the part of `done` that earlier calls had finished */
     double started;           /* progress_now() */
     bool terminal;            /* standard error is one */
+    const char *wanted;       /* what --data could have: "DIR/web30k, DIR/istella"; NULL: nothing */
     struct pool pool;         /* owns all texts */
 };
 

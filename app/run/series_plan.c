@@ -79,11 +79,23 @@ static uint64_t number_of(const struct node *root, const char *key)
     return value && count_is_plain(value) ? strtoull(value, NULL, 10) : 0;
 }
 
+/* Notes what the experiment looks for in --data, for the message that nothing was found. */
+static void add_wanted(struct series *series, const struct series_item *item,
+                       const struct node *root)
+{
+    const char *before = series->wanted, *file = value_of(root, "world.file");
+    if (series->data)
+        series->wanted =
+            pool_printf(&series->pool, "%s%s%s/%s%s%s", before ? before : "", before ? ", " : "",
+                        series->data, item->name, file ? " with " : "", file ? file : "");
+}
+
 /* The folder of --data that is named like the experiment, if there is one. */
-static bool set_data(struct series *series, struct series_item *item)
+static bool set_data(struct series *series, struct series_item *item, const struct node *root)
 {
     const char *folder =
         series->data ? pool_printf(&series->pool, "%s/%s", series->data, item->name) : NULL;
+    add_wanted(series, item, root);
     item->data_is_given = folder && access(folder, R_OK) == 0;
     return item->data_is_given ? set(series, item, "world.data", folder) : !series->data || folder;
 }
@@ -119,7 +131,7 @@ static bool choose_overrides(struct series *series, struct series_item *item)
         return true;
     bool on_data = has_word(root, "world.kind", "dataset"),
          fitted = has_word(root, "world.kind", "fitted");
-    return (!(on_data || fitted) || set_data(series, item)) &&
+    return (!(on_data || fitted) || set_data(series, item, root)) &&
            (!series->quick ||
             (on_data ? shrink_data(series, item, root) : shrink(series, item, root)));
 }
@@ -203,6 +215,8 @@ static bool lacks_data(struct series *series, struct series_item *item)
             series->data ? pool_printf(&series->pool, "%s/%s", series->data, item->name) : NULL;
         lacks = has_word(root, "world.kind", "fitted") && !value_of(root, "world.data") &&
                 !(folder && access(folder, R_OK) == 0);
+        if (lacks)
+            add_wanted(series, item, root);
     }
     config_free(&config);
     text_free(&text);
@@ -238,8 +252,7 @@ int series_plan(struct series *series)
     }
     if (used)
         return EXIT_OK;
-    return complain(EXIT_USAGE,
-                    "--data %s: no experiment finds its data there; it needs the folders web30k "
-                    "and istella",
-                    series->data);
+    return complain(EXIT_USAGE, "--data %s: no experiment finds its data there; %s%s", series->data,
+                    series->wanted ? "it looks for " : "those that are run need none",
+                    series->wanted ? series->wanted : "");
 }

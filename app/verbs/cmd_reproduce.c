@@ -17,8 +17,8 @@ const struct option reproduce_options[] = {
     {0, "quick", NULL, NULL,
      "takes about a minute: few replications, so most claims are inconclusive"},
     {0, "data", "DIR", NULL,
-     "where the data sets are: DIR/web30k and DIR/istella, each with train.txt, vali.txt and "
-     "test.txt"},
+     "where the data sets are: a folder for each experiment, DIR/web30k and DIR/istella with "
+     "train.txt, vali.txt and test.txt, DIR/yandex with dev_40q.json"},
     {0, "experiments", "DIR", NULL,
      "where the experiment files are (default: those that came with the program)"},
     {'j', "threads", "N", NULL, "the number of threads (default, or 0: one for each processor)"},

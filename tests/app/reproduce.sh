@@ -132,6 +132,10 @@ mkdir none
 expect 2 'there is no experiment file (.yaml) in it' "$OLTR" reproduce --experiments none -o x
 expect 2 '--data nowhere: ' "$OLTR" reproduce --experiments ex --data nowhere -o x
 expect 2 'no experiment finds its data there' "$OLTR" reproduce --experiments ex --data none -o x zebra
+expect 2 'those that are run need none' "$OLTR" reproduce --experiments ex --data none -o x zebra
+expect 2 'it looks for none/yandex with dev_40q.json' "$OLTR" reproduce --experiments "$SOURCE/experiments" --data none -o x yandex
+expect 2 'none/web30k, none/yandex with dev_40q.json' "$OLTR" reproduce --experiments "$SOURCE/experiments" --data none -o x web30k yandex
+expect 0 'dev_40q.json' "$OLTR" reproduce --help
 expect 2 '--output needs the name of a folder' "$OLTR" reproduce --experiments ex -o ''
 expect 2 'no folder in it has a manifest.json' "$OLTR" report none
 expect 2 'cannot be opened' "$OLTR" report nowhere
