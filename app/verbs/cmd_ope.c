@@ -123,7 +123,40 @@ static int read_numbers(struct ope_run *run)
                            : code;
 }
 
+/* --bound is read by one kind of interval only. */
+static int check_numbers(const struct ope_run *run)
+{
+    if (!arguments_has(run->arguments, "bound") || run->options.interval == OLTR_OPE_BERNSTEIN)
+        return EXIT_OK;
+    return complain(EXIT_USAGE, "--bound is of --interval bernstein, and this interval is %s",
+                    ope_intervals[run->options.interval]);
+}
+
 /* ---- the log */
+
+/* Whether another log than that of the evaluation is read with the same options. */
+static bool reads_another(const struct ope_run *run)
+{
+    bool another = arguments_has(run->arguments, "train");
+    for (uint32_t i = 0; i < run->n_policies; i++)
+        another = another || run->policy[i].form == BY_LOG;
+    return another;
+}
+
+/* Options of UBI, and the log has not a line of it. */
+static int check_ubi(const struct ope_run *run)
+{
+    static const char *const of_ubi[] = {"clicks", "impressions", "shown", NULL};
+    const struct log_report *r = &run->report;
+    if (r->queries + r->events + r->other > 0 || r->bad > 0 || reads_another(run))
+        return EXIT_OK;
+    for (uint32_t i = 0; of_ubi[i]; i++)
+        if (arguments_has(run->arguments, of_ubi[i]))
+            return complain(EXIT_USAGE,
+                            "--%s is of queries and events of UBI, and %s has none of them",
+                            of_ubi[i], run->arguments->operand[0]);
+    return EXIT_OK;
+}
 
 static int read_log(struct ope_run *run)
 {
@@ -316,9 +349,11 @@ int cmd_ope(const struct arguments *arguments)
     int code = ope_read_policies(run);
     code = code == EXIT_OK ? read_estimators(run) : code;
     code = code == EXIT_OK ? read_numbers(run) : code;
+    code = code == EXIT_OK ? check_numbers(run) : code;
     code = code == EXIT_OK ? ope_make_models(run) : code;
     code = code == EXIT_OK ? make_output(arguments) : code;
     code = code == EXIT_OK ? read_log(run) : code;
+    code = code == EXIT_OK ? check_ubi(run) : code;
     code = code == EXIT_OK ? check_log(run) : code;
     code = code == EXIT_OK ? ope_evaluate_all(run) : code;
     code = code == EXIT_OK ? print(run) : code;

@@ -280,6 +280,20 @@ void ope_note_learned(struct ope_run *run, const struct evaluated *p)
                          p->label, model_grouped(known, number));
 }
 
+/* --prior FILE where no policy by name takes priors of items. */
+static int check_prior(const struct ope_run *run)
+{
+    bool taken = !arguments_has(run->arguments, "prior");
+    for (uint32_t i = 0; i < run->n_policies; i++)
+        taken = taken || (run->policy[i].form == BY_KIND &&
+                          oltr_model_settings_of(run->policy[i].own)->policy.info->uses_prior);
+    return taken ? EXIT_OK
+                 : complain(EXIT_USAGE,
+                            "--prior %s: no --policy NAME of this command takes priors "
+                            "of items; `oltr policies` says which do",
+                            arguments_value(run->arguments, "prior"));
+}
+
 int ope_make_models(struct ope_run *run)
 {
     int code = EXIT_OK;
@@ -290,7 +304,7 @@ int ope_make_models(struct ope_run *run)
         else if (p->form == BY_KIND)
             code = make_model(run, p);
     }
-    return code;
+    return code == EXIT_OK ? check_prior(run) : code;
 }
 
 void ope_free_policies(struct ope_run *run)

@@ -131,6 +131,20 @@ expect 2 'is the log of the evaluation' "$OLTR" ope log.csv -p ts-beta --train .
 expect 2 'No such file' "$OLTR" ope nothing.csv -p random
 expect 2 'No such file' "$OLTR" ope log.csv -m nothing.oltr
 
+# ---- options that nothing would read
+expect 2 '--bound is of --interval bernstein, and this interval is bootstrap' "$OLTR" ope log.csv -p random --bound 3
+expect 2 'this interval is normal' "$OLTR" ope log.csv -p random --bound 3 --interval normal
+ope log.csv -p columns:new -e sips --bound 30 --interval bernstein
+echo item,score_1 >items.csv
+for policy in -prandom -pcolumns:new -plog:slots.csv; do
+    expect 2 '--prior items.csv: no --policy NAME of this command takes priors' "$OLTR" ope log.csv "$policy" --prior items.csv
+done
+for option in --clicks=tap --impressions=look --shown=3; do
+    expect 2 "${option%=*} is of queries and events of UBI, and log.csv has none" "$OLTR" ope log.csv -p random "$option"
+    expect 2 "and lists.jsonl has none" "$OLTR" ope lists.jsonl -p random "$option"
+done
+ope ubi.jsonl -p columns:new --clicks click --shown 3
+
 # ---- hostile logs: the line is named, and --lenient goes on
 H=list_id,item,position,click,prefix_propensity,slot_propensity
 bad() { # NAME LINE TEXT, and the log on standard input
