@@ -157,6 +157,16 @@ static void print_row(const struct job *job, uint32_t p, uint32_t i, size_t widt
     printf("  %9.0f\n", oltr_results_ns_per_round(job->results, p, i));
 }
 
+/* Nothing is examined, or nothing counts: leave: 0, satisfied: 0, examine: [0, 0, 0]. */
+static bool earns_nothing(const struct job *job, uint32_t p)
+{
+    const oltr_experiment *point = &job->config.plan->points[p];
+    for (uint32_t i = 0; i < point->n_policies; i++)
+        if (oltr_results_at(job->results, p, i, point->n_checkpoints - 1).reward > 0)
+            return false;
+    return true;
+}
+
 /* Results that say nothing about a policy must not look like those of a perfect one. */
 static void warn_if_saturated(const struct job *job, uint32_t p)
 {
@@ -169,9 +179,12 @@ static void warn_if_saturated(const struct job *job, uint32_t p)
     if (plan->sweep_key)
         printf("%s = %s: ", plan->sweep_key, plan->sweep[p]);
     printf("%u of %u replication%s saturated: every list is as good as the best one, so no policy "
-           "can show regret.  Take fewer slots, a world whose items differ more, or smaller "
-           "attractions (like world.scale 0.25).\n",
-           (unsigned)saturated, (unsigned)done, done == 1 ? " is" : "s are");
+           "can show regret.  %s.\n",
+           (unsigned)saturated, (unsigned)done, done == 1 ? " is" : "s are",
+           earns_nothing(job, p) ? "No list has a reward: look at the click model (is a slot ever "
+                                   "examined, does a click ever count?) and at the attractions"
+                                 : "Take fewer slots, a world whose items differ more, or smaller "
+                                   "attractions (like world.scale 0.25)");
 }
 
 void output_table(const struct job *job)

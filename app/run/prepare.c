@@ -32,8 +32,9 @@ static void write_fitted_note(struct prepared *all)
 {
     const struct fitted_models *m = &all->sets->fitted[0];
     char folder[QUOTE_SIZE];
-    snprintf(all->note, sizeof all->note, "click models of %s: %u queries, %u documents",
-             quote_input(m->plan->folder, folder), m->queries.n_queries, m->queries.n_rows);
+    snprintf(all->note, sizeof all->note, "click models of %s: %u quer%s, %u document%s",
+             quote_input(m->plan->folder, folder), m->queries.n_queries,
+             plural_ies(m->queries.n_queries), m->queries.n_rows, plural_s(m->queries.n_rows));
 }
 
 static void write_note(struct prepared *all)
@@ -46,14 +47,15 @@ static void write_note(struct prepared *all)
     char folder[QUOTE_SIZE];
     bool istella = m->plan->shape && strcmp(m->plan->shape, "istella") == 0;
     if (m->plan->folder)
-        snprintf(all->note, sizeof all->note, "data of %s: %u of %u test queries, %u features",
+        snprintf(all->note, sizeof all->note, "data of %s: %u of %u test quer%s, %u feature%s",
                  quote_input(m->plan->folder, folder), m->played->n_queries, m->test_queries,
-                 m->played->dim);
+                 plural_ies(m->test_queries), m->played->dim, plural_s(m->played->dim));
     else
         snprintf(all->note, sizeof all->note,
-                 "GENERATED data in the shape of %s (%u queries, %u features), not the real set: "
+                 "GENERATED data in the shape of %s (%u quer%s, %u feature%s), not the real set: "
                  "--data DIR plays that",
-                 istella ? "Istella" : "Web30K", m->played->n_queries, m->played->dim);
+                 istella ? "Istella" : "Web30K", m->played->n_queries,
+                 plural_ies(m->played->n_queries), m->played->dim, plural_s(m->played->dim));
 }
 
 /* The tests of a claim, each reading marked; NULL without memory. */

@@ -240,6 +240,13 @@ def estimate(
     )  # fmt: skip
 
 
+def _require_columns(frame: Any, columns: Mapping[str, str]) -> None:
+    """A sentence for a column that is missing: the argument that names it is the key."""
+    for argument, name in columns.items():
+        if name not in frame:
+            raise KeyError(f"the frame has no column {name}; name the right one by {argument}=...")
+
+
 def _row_chances(frame: Any, evaluated: Any, item: str, position: str) -> Any:
     """One chance for each row, from a table of items and positions."""
     import numpy
@@ -247,6 +254,7 @@ def _row_chances(frame: Any, evaluated: Any, item: str, position: str) -> Any:
     chances = numpy.asarray(evaluated, dtype=float)
     if chances.ndim == 1:
         return chances
+    _require_columns(frame, {"item": item, "position": position})
     items, places = numpy.asarray(frame[item]), numpy.asarray(frame[position])
     if not numpy.issubdtype(items.dtype, numpy.integer):
         raise TypeError(f"the column {item} must have whole numbers, as rows of evaluated")
@@ -285,6 +293,7 @@ def estimate_rows(
     """
     if estimator not in ("iips", "sniips"):
         raise refusal("EVALUE", f"rows without lists have no {estimator}; take iips or sniips")
+    _require_columns(frame, {"reward": reward, "propensity": propensity})
     chances = _row_chances(frame, evaluated, item, position)
     return estimate(
         frame[reward], estimator=estimator, logged_slot=frame[propensity], evaluated_slot=chances,

@@ -22,6 +22,16 @@ _COLUMNS = {
     "queries": ("query", "documents", "policy", "regret", "regret_se", "replications"),
 }
 
+# What a warning about saturated replications advises.
+_NO_REWARD = (
+    "No list has a reward: look at the click model (is a slot ever examined, does a click ever "
+    "count?) and at the attractions"
+)
+_TOO_MUCH_REWARD = (
+    "Take fewer slots, a world whose items differ more, or smaller attractions (like world.scale "
+    "0.25)"
+)
+
 
 def plain_numbers(values: Iterable[str]) -> list[float] | None:
     """The values as numbers, or None where one is a word."""
@@ -183,7 +193,8 @@ class Result:
         data = self.points[0]["data"]
         if data is None:
             return None
-        what = f"({data['queries']} queries, {data['dim']} features)"
+        queries, dim = data["queries"], data["dim"]
+        what = f"({queries} quer{'y' if queries == 1 else 'ies'}, {dim} feature{'s' * (dim != 1)})"
         if data["folder"] is not None:
             return f"data of {data['folder']} {what}"
         shape = _SHAPES.get(data["shape"], data["shape"])
@@ -192,16 +203,17 @@ class Result:
     def _warnings(self) -> list[str]:
         """Results that say nothing about a policy must not look like those of a perfect one."""
         lines = []
-        for point in self.points:
+        for number, point in enumerate(self.points):
             saturated, done = point["saturated"], point["replications"]
             if 2 * saturated <= done:
                 continue
+            nothing = all(row[5] <= 0 for row in self._last_rows() if row[0] == number)
+            advice = _NO_REWARD if nothing else _TOO_MUCH_REWARD
             where = f"{self._sweep_key} = {point['sweep']}: " if self._sweep_key else ""
             lines.append(
                 f"warning: {where}{saturated} of {done} replication"
                 f"{' is' if done == 1 else 's are'} saturated: every list is as good as the best "
-                f"one, so no policy can show regret.  Take fewer slots, a world whose items differ "
-                f"more, or smaller attractions (like world.scale 0.25)."
+                f"one, so no policy can show regret.  {advice}."
             )
         return lines
 

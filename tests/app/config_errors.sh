@@ -26,7 +26,7 @@ without() {
 }
 
 # --- YAML itself
-bad 'bad.yaml:1:1: the file is empty' </dev/null
+bad 'bad.yaml:1:1: the file is empty; an experiment needs rounds, world and policies' </dev/null
 bad 'YAML: ' <<<'a: [1, 2'
 bad 'bad.yaml:2:1: line 2 uses a tab; YAML indents with spaces' <<<$'rounds: 10\n\tslots: 3'
 bad 'bad.yaml:3:3: line 3 uses a tab; YAML indents with spaces' <<<$'world:\n  kind: beta\n  \titems: 3'
@@ -169,6 +169,7 @@ change 'a policy must be a map' 's/{name: GTS, kind: gts}/gts/'
 change 'bad.yaml:11:23: policies.GTS.kind: no policy is called `gst`; did you mean `gts`?' 's/kind: gts/kind: gst/'
 change '`oltr policies` lists all of them' 's/kind: gts/kind: qqqqqqqqqqqq/'
 change '`kind` is missing' 's/, kind: gts//'
+change 'gts has no parameter `examine`; `oltr policies gts` lists what it has' 's/kind: gts/kind: gts, examine: [0.5]/'
 change 'gts has no parameter `sigmma`; did you mean `sigma`?' 's/kind: gts/kind: gts, sigmma: 1/'
 change '`oltr policies gts` lists what it has' 's/kind: gts/kind: gts, qqqqqqqqq: 1/'
 change 'sigma must' 's/kind: gts/kind: gts, sigma: -1/'

@@ -36,6 +36,12 @@ for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     expect 0 "" "$OLTR" run "$name/experiment.yaml" -o again -q --no-figures --force
     same "$name/results.csv" again/results.csv
 done
+# One query and one document, and a file without a model.
+printf '{"CM": {"7": {"attraction": [0.3]}}}' >one.json
+small | sed 's/kind: beta/kind: fitted\n  model: CM\n  data: one.json/; /items:/d; s/, prior: full//; s/^slots.*/slots: 1/' >one.yaml
+expect 0 "click models of one.json: 1 query, 1 document" "$OLTR" run one.yaml -o one --no-figures
+: >one.json
+expect 2 "one.json:1:1: the file is empty; fitted click models are a map" "$OLTR" run one.yaml -o two --no-figures
 # The users of Yandex, where the file is: a slice of the experiment.
 real=$SOURCE/../shared/data/yandex-clickmodels
 if [ -r "$real/dev_40q.json" ]; then

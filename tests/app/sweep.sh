@@ -89,6 +89,12 @@ YAML
 expect 0 "warning: 3 of 3 replications are saturated: every list is as good as the best one" "$OLTR" run alike.yaml -o alike --no-figures
 expect 0 "" "$OLTR" run alike.yaml -o alike --no-figures --force --set 'world.attraction=[0.3, 0.3, 0.3, 0.6]'
 grep -q warning said && fail "warns of a world whose lists differ"
+grep -q 'No list has a reward' said && fail "takes a world of good lists for one without a reward"
+for users in 'clicks: dcm, leave: 0' 'clicks: dbn, satisfied: 0' 'clicks: pbm, examine: [0, 0]'; do
+    sed 's/kind: gts/&, seen: all/' alike.yaml >dark.yaml
+    expect 0 "No list has a reward: look at the click model" "$OLTR" run dark.yaml -o dark --no-figures --force --set "world={kind: fixed, attraction: [0.3, 0.2, 0.1], $users}"
+    grep -q 'smaller attractions' said && fail "advises smaller attractions where nothing is clicked"
+done
 sed '/^world/d' alike.yaml | { cat; echo 'world: {kind: linear, items: 20, dim: 5}'; echo 'sweep: {key: slots, values: [2, 19]}'; } >many.yaml
 expect 0 "warning: slots = 19: 3 of 3 replications are saturated" "$OLTR" run many.yaml -o many --no-figures
 grep -q "slots = 2:" said && fail "warns of the other point too"

@@ -260,8 +260,10 @@ def test_rows():
         ope.estimate_rows(frame, table[:2])
     with pytest.raises(TypeError, match="whole numbers"):
         ope.estimate_rows(frame.assign(item_id="a"), table)
-    with pytest.raises(KeyError):
-        ope.estimate_rows(frame.drop(columns="click"), table)
+    for column, argument in (("click", "reward"), ("propensity_score", "propensity"),
+                             ("item_id", "item"), ("position", "position")):
+        with pytest.raises(KeyError, match=f"no column {column}; name the right one by {argument}="):
+            ope.estimate_rows(frame.drop(columns=column), table)
 
 
 # ---- refusals

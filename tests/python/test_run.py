@@ -266,7 +266,12 @@ def test_saturated_worlds_have_a_warning():
     same = {"kind": "fixed", "levels": [[8, 0.3]]}
     result = oltr.run({**SMALL, "world": same, "policies": [{"kind": "gts"}]}, progress=False)
     assert "warning: 6 of 6 replications are saturated" in result.table()
+    assert "smaller attractions" in result.table()
     assert "saturated" in result._repr_html_()
+    dark = {**same, "clicks": "pbm", "examine": [0] * 3}
+    result = oltr.run({**SMALL, "world": dark, "policies": [{"kind": "gts", "seen": "all"}]}, progress=False)
+    assert "No list has a reward" in result.table()
+    assert "smaller attractions" not in result.table()
 
 
 def test_html_escapes():

@@ -50,7 +50,7 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
 void nearest_offer(struct nearest *nearest, const char *known)
 {
     size_t n = strlen(nearest->word), m = strlen(known);
-    if (n == 0 || n > LONGEST || m > LONGEST)
+    if (n == 0 || n > LONGEST || m > LONGEST || strcmp(nearest->word, known) == 0)
         return;
     size_t d = distance(nearest->word, n, known, m);
     if (d < nearest->distance && d < m) {

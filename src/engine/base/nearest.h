@@ -10,7 +10,8 @@ struct nearest {
     size_t distance;
 };
 
-/* Start with the word, offer every known name, then read `best`. */
+/* Start with the word, offer every known name, then read `best`.  The word itself is no suggestion:
+ * it may be known elsewhere than where it was used. */
 struct nearest nearest_to(const char *word);
 void nearest_offer(struct nearest *nearest, const char *known);
 

@@ -201,7 +201,8 @@ oltr_plan *plan_open(const char *name, const char *text, size_t length, oltr_err
         return NULL;
     }
     struct reader reader = {&plan->pool, error ? error : &own};
-    plan->root = tree_parse(reader.pool, name, text, length, MOST_KEYS, reader.error);
+    plan->root = tree_parse(reader.pool, name, text, length, MOST_KEYS,
+                            "an experiment needs rounds, world and policies", reader.error);
     if (plan->root && plan->root->type == NODE_MAP)
         return plan;
     if (plan->root)

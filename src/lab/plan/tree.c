@@ -367,12 +367,13 @@ static bool expect(struct loader *loader, yaml_event_type_t type, const char *wo
     return good;
 }
 
-static struct node *read_document(struct loader *loader)
+static struct node *read_document(struct loader *loader, const char *needs)
 {
+    char empty[160];
+    snprintf(empty, sizeof empty, "the file is empty; %s", needs);
     bool end = false;
     if (!expect(loader, YAML_STREAM_START_EVENT, "not a YAML file") ||
-        !expect(loader, YAML_DOCUMENT_START_EVENT,
-                "the file is empty; an experiment needs rounds, world and policies"))
+        !expect(loader, YAML_DOCUMENT_START_EVENT, empty))
         return NULL;
     struct node *root = read_entry(loader, 0, &end);
     if (!root || !expect(loader, YAML_DOCUMENT_END_EVENT, "the document does not end here") ||
@@ -383,7 +384,8 @@ static struct node *read_document(struct loader *loader)
 }
 
 static struct node *parse(struct pool *pool, const char *name, const char *text, size_t length,
-                          size_t most_keys, const struct override *of, oltr_error *error)
+                          size_t most_keys, const char *needs, const struct override *of,
+                          oltr_error *error)
 {
     struct loader loader = {.pool = pool,
                             .text = text,
@@ -398,15 +400,15 @@ static struct node *parse(struct pool *pool, const char *name, const char *text,
     }
     yaml_parser_set_encoding(&loader.yaml, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&loader.yaml, (const unsigned char *)text, length);
-    struct node *root = read_document(&loader);
+    struct node *root = read_document(&loader, needs);
     yaml_parser_delete(&loader.yaml);
     return root;
 }
 
 struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length,
-                        size_t most_keys, oltr_error *error)
+                        size_t most_keys, const char *needs, oltr_error *error)
 {
-    return parse(pool, name, text, length, most_keys, NULL, error);
+    return parse(pool, name, text, length, most_keys, needs, NULL, error);
 }
 
 /* ---- looking and setting */
@@ -472,7 +474,8 @@ static struct node *value_node(struct pool *pool, const struct override *overrid
     const char *value = override->value;
     struct node *node;
     if (value[0] == '[' || value[0] == '{')
-        return parse(pool, override->origin, value, strlen(value), MOST_KEYS, override, error);
+        return parse(pool, override->origin, value, strlen(value), MOST_KEYS, "a value is needed",
+                     override, error);
     node = origin_node(pool, override, NODE_SCALAR);
     if (node)
         node->text = pool_text(pool, value, strlen(value));

@@ -39,9 +39,9 @@ struct override {
 enum { MOST_KEYS = 200 }; /* in one map of an experiment, where they are looked for one by one */
 
 /* The root of the document, whose maps may have so many keys; or NULL and an error that names
- * file, line and column. */
+ * file, line and column.  Of an empty file it says what is needed. */
 struct node *tree_parse(struct pool *pool, const char *name, const char *text, size_t length,
-                        size_t most_keys, oltr_error *error);
+                        size_t most_keys, const char *needs, oltr_error *error);
 
 /* The entry of a map, or NULL. */
 struct node *tree_get(const struct node *map, const char *key);

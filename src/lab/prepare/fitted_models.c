@@ -189,13 +189,15 @@ oltr_status fitted_models_parse(const char *name, const char *text, size_t lengt
     oltr_error own = {OLTR_OK, ""};
     struct pool pool = {NULL, 0};
     struct reader reader = {&pool, &own};
+    static const char needs[] =
+        "fitted click models are a map from models, like CM, to a map of their queries";
     const struct model_keys *keys = keys_of(model);
     size_t rows = 0;
     struct arrays a;
     *out = (struct fitted_models){.slots = slots};
     if (!keys)
         return set_error(error, OLTR_EINVAL, "there is no click model '%.20s' to read", model);
-    const struct node *root = tree_parse(&pool, name, text, length, MOST_QUERIES, &own),
+    const struct node *root = tree_parse(&pool, name, text, length, MOST_QUERIES, needs, &own),
                       *map = root ? check_model(&reader, root, keys, slots, &rows) : NULL;
     if (map && make_block(out, map->count, rows, &a))
         fill(map, keys, &a, out);
