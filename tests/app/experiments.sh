@@ -11,6 +11,8 @@ fitted_models() { # two queries of six documents
     printf '"UBM": {}}\n'
 }
 
+# Titles hold for any --rounds; the axis has the number.  One figure has `rounds` of its own.
+[ "$(cat "$SOURCE"/experiments/*.yaml | grep -c '^    title:.*after [0-9,]* rounds')" -eq 1 ] || fail "a title names a number of rounds"
 for file in "$SOURCE"/experiments/*.yaml "$SOURCE"/examples/*.yaml; do
     name=$(basename "$file" .yaml)
     head -1 "$file" | grep -q '^# ' || fail "$name does not open with a comment"
