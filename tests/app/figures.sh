@@ -23,6 +23,15 @@ for name in one two three rate quality; do
         xmllint --noout a/$name.svg || fail "$name.svg is not XML"
     fi
 done
+# swept words are not joined by lines, swept numbers are
+for sweep in 'key: world.clicks, values: [cascade, dcm]' 'key: world.items, values: [8, 10]'; do
+    { small; echo "sweep: {$sweep}"; } >swept.yaml
+    expect 0 "" "$OLTR" run swept.yaml -o swept --force
+    case $sweep in
+        *clicks*) grep -q 'with points' swept/regret.gp && ! grep -q 'with linespoints' swept/regret.gp ;;
+        *) grep -q 'with linespoints' swept/regret.gp ;;
+    esac || fail "$sweep: wrong marks"
+done
 grep -q '`date` @title' a/one.svg || fail "the title was not left alone"
 grep -q 'cumulative regret' a/one.svg || fail "no axis title"
 grep -q 'TS-Beta' a/one.svg || fail "no legend"

@@ -268,7 +268,7 @@ def test_saturated_worlds_have_a_warning():
     assert "warning: 6 of 6 replications are saturated" in result.table()
     assert "smaller attractions" in result.table()
     assert "saturated" in result._repr_html_()
-    dark = {**same, "clicks": "pbm", "examine": [0] * 3}
+    dark = {**same, "clicks": "pbm", "examine": [0, 0]}
     result = oltr.run({**SMALL, "world": dark, "policies": [{"kind": "gts", "seen": "all"}]}, progress=False)
     assert "No list has a reward" in result.table()
     assert "smaller attractions" not in result.table()
@@ -702,7 +702,7 @@ def styles_of(script, table):
 
     names = next(csv.reader([table.splitlines()[0]]))
     pattern = (
-        r"using 1:(\d+) with linespoints linecolor rgb '(#\w+)' linewidth width "
+        r"using (?:1|\(\$1\S+\)):(\d+) with (?:lines)?points linecolor rgb '(#\w+)' linewidth width "
         r"dashtype (\S+) pointtype (\d+)"
     )
     found = re.findall(pattern, script)

@@ -451,6 +451,19 @@ void drawing_y_title(const struct drawing *drawing, char out[AXIS_TITLE_SIZE])
         (void)snprintf(out, AXIS_TITLE_SIZE, "%s%s", sweep ? "final " : "", title);
 }
 
+/* ---- points */
+
+bool drawing_is_joined(const struct drawing *drawing)
+{
+    return drawing->figure->x == FIGURE_ROUND || drawing->numeric || drawing->scene->key[1];
+}
+
+double curve_shift(const struct drawing *drawing, const struct curve *curve)
+{
+    double place = ((double)curve->order + 0.5) / (double)drawing->n_curves;
+    return drawing_is_joined(drawing) ? 0 : 0.5 * (place - 0.5);
+}
+
 /* ---- reading */
 
 bool drawing_next(struct drawing *drawing, double *x)

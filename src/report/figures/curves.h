@@ -42,6 +42,12 @@ oltr_status drawing_make(struct drawing *drawing, const struct figure *figure,
                          const struct figure_scene *scene, oltr_error *error);
 void drawing_free(struct drawing *drawing);
 
+/* Whether the points of a curve are joined.  Swept words have no order, so they are not, except
+ * where the dash of a line is the value of a second key. */
+bool drawing_is_joined(const struct drawing *drawing);
+/* How far right of their place on the x axis the points of a curve are: 0 where they are joined. */
+double curve_shift(const struct drawing *drawing, const struct curve *curve);
+
 /* The titles of the axes. */
 enum { AXIS_TITLE_SIZE = 120 };
 const char *drawing_x_title(const struct drawing *drawing);

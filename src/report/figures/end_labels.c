@@ -123,8 +123,8 @@ void end_labels(const struct drawing *drawing, int width, int height, struct tex
         text_printf(out,
                     "set arrow from first %.12g,graph %.5g to graph %.5g,graph %.5g nohead "
                     "linecolor rgb '%s' linewidth 0.8\nset label %zu ",
-                    end->x, end_height(drawing, curve), 1 + leader, y, curve->style.colour,
-                    FIRST_LABEL + i);
+                    end->x + curve_shift(drawing, curve), end_height(drawing, curve), 1 + leader, y,
+                    curve->style.colour, FIRST_LABEL + i);
         gnuplot_string(out, curve->label);
         text_printf(out, " at graph %.5g,graph %.5g left textcolor rgb '%s'\n", 1 + leader * 1.25,
                     y, curve->style.colour);

@@ -102,7 +102,7 @@ static void add_sweep_axis(const struct drawing *drawing, struct text *out)
         text_printf(out, "set logscale x 10\nset xrange [%.12g:%.12g]\n", low / margin,
                     high * margin);
     } else {
-        double margin = high > low ? (high - low) * 0.04 : 0.5;
+        double margin = !drawing_is_joined(drawing) ? 0.4 : high > low ? (high - low) * 0.04 : 0.5;
         text_printf(out, "set xrange [%.12g:%.12g]\n", low - margin, high + margin);
     }
     sweep_tics(drawing, out);
@@ -144,6 +144,14 @@ static void add_note(const struct drawing *drawing, struct text *out)
                 number, plural_s(drawing->replications));
 }
 
+/* The column of x; points that are not joined stand side by side. */
+static const char *x_column(const struct drawing *drawing, const struct curve *curve, char out[24])
+{
+    double shift = curve_shift(drawing, curve);
+    (void)snprintf(out, 24, shift < 0 || shift > 0 ? "($1%+.4f)" : "1", shift);
+    return out;
+}
+
 static void add_band(const struct drawing *drawing, const struct curve *curve, size_t column,
                      struct text *out)
 {
@@ -156,22 +164,26 @@ static void add_band(const struct drawing *drawing, const struct curve *curve, s
             "linecolor rgb '%s' fillstyle transparent solid 0.2 noborder notitle, \\\n         ",
             column, column + 1, column, column + 1, curve->style.colour);
     } else {
+        char x[24];
         text_printf(out,
-                    "data skip 1 using 1:%zu:(bands*$%zu) with yerrorbars linecolor rgb '%s' "
+                    "data skip 1 using %s:%zu:(bands*$%zu) with yerrorbars linecolor rgb '%s' "
                     "linewidth 1.2 pointtype 0 notitle, \\\n         ",
-                    column, column + 1, curve->style.colour);
+                    x_column(drawing, curve, x), column, column + 1, curve->style.colour);
     }
 }
 
 static void add_line(const struct drawing *drawing, const struct curve *curve, size_t column,
                      struct text *out)
 {
-    bool marks = drawing->figure->x == FIGURE_SWEEP && !curve->is_bound;
+    bool joined = drawing_is_joined(drawing);
+    char x[24];
+    bool marks = !joined || (drawing->figure->x == FIGURE_SWEEP && !curve->is_bound);
+    const char *with = !joined ? "points" : marks ? "linespoints" : "lines";
     text_printf(out,
-                "data skip 1 using 1:%zu with %s linecolor rgb '%s' linewidth width dashtype %s ",
-                column, marks ? "linespoints" : "lines", curve->style.colour, curve->style.dash);
+                "data skip 1 using %s:%zu with %s linecolor rgb '%s' linewidth width dashtype %s ",
+                x_column(drawing, curve, x), column, with, curve->style.colour, curve->style.dash);
     if (marks)
-        text_printf(out, "pointtype %d pointsize 0.9 ", curve->style.point);
+        text_printf(out, "pointtype %d pointsize 0.9 ", curve->is_bound ? 2 : curve->style.point);
     if (end_labels_fit(drawing)) {
         text_add(out, "notitle");
         return;
