@@ -16,6 +16,7 @@
 #include "app/run/simulate.h"
 #include "app/run/stop.h"
 #include "app/run/team.h"
+#include "app/run/unread.h"
 #include "report/figures/draw.h"
 #include "report/io/whole_file.h"
 
@@ -153,8 +154,10 @@ static int finish(const struct job *job, const char *partial)
     }
     if (partial && alone)
         remove_partial(partial);
-    if (job->results && !job->quiet)
+    if (job->results && !job->quiet) {
         output_table(job);
+        unread_warn(&job->config);
+    }
     int code = job->figures ? draw(job, &drawn) : EXIT_OK;
     if (!job->quiet && code == EXIT_OK)
         printf("results%s in %s\n",

@@ -170,6 +170,7 @@ change 'bad.yaml:11:23: policies.GTS.kind: no policy is called `gst`; did you me
 change '`oltr policies` lists all of them' 's/kind: gts/kind: qqqqqqqqqqqq/'
 change '`kind` is missing' 's/, kind: gts//'
 change 'gts has no parameter `examine`; `oltr policies gts` lists what it has' 's/kind: gts/kind: gts, examine: [0.5]/'
+change 'has a number for slot 1, too; give one of the two' 's/kind: gts/kind: pbm-ts, seen: all, examine: [0.5], examine1: 0.9/'
 change 'gts has no parameter `sigmma`; did you mean `sigma`?' 's/kind: gts/kind: gts, sigmma: 1/'
 change '`oltr policies gts` lists what it has' 's/kind: gts/kind: gts, qqqqqqqqq: 1/'
 change 'sigma must' 's/kind: gts/kind: gts, sigma: -1/'

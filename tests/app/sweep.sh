@@ -78,6 +78,22 @@ for sweep in '{key: policies.GTS.sigma, values: [0.25, 0.5, 1]}' '{key: rounds, 
 done
 grep -q '^20,GTS,200,' s/summary.csv || fail "swept items"
 
+# a parameter that another one switches off has a warning; the table in app/run/unread.c is that of the help
+odd() { # POLICY and its parameters
+    printf '%s\n' 'rounds: 20' 'slots: 2' 'replications: 2' 'world: {kind: logistic, items: 8, dim: 3}' "policies: [{$1}]" >odd.yaml
+    expect 0 "${2:-}" "$OLTR" run odd.yaml -o odd --no-figures --force
+}
+odd 'kind: glm-ucb, alpha: 8' 'warning: glm-ucb has `alpha`, which glm-ucb reads only with `width: given`'
+odd 'kind: glm-ucb, alpha: 8, width: given'
+grep -q warning said && fail "warns of a parameter that is read"
+odd 'name: N, kind: logts-newton, alpha: 2, step: exact' 'warning: N has `alpha`, which logts-newton reads only without `step: exact`'
+for kind in $(sed -n 's/^    {"\([a-z0-9-]*\)", "[A-Za-z]*", ".*", [a-z]*},$/\1/p' "$SOURCE/app/run/unread.c" | sort -u); do
+    "$OLTR" policies "$kind" | tr -s ' \n' ' ' | grep -o '([a-z ]*[a-z]*: [a-z]*)' | sort
+done >said_by_help
+sed -n 's/^    {"[a-z0-9-]*", "[A-Za-z]*", "\([a-z]*\)", "\([a-z]*\)", true},$/(\1: \2)/p; s/^    {"[a-z0-9-]*", "[A-Za-z]*", "\([a-z]*\)", "\([a-z]*\)", false},$/(not read by \1: \2)/p' \
+    "$SOURCE/app/run/unread.c" | sort >said_by_table
+sort said_by_help | cmp -s - said_by_table || fail "the help of policies and app/run/unread.c differ"
+
 # where every list is as good as any other, the table warns that its zeros say nothing
 cat >alike.yaml <<'YAML'
 rounds: 50

@@ -37,7 +37,7 @@ static const oltr_param params[N_PARAMS] = {
     {"width", OLTR_CHOICE, PRINTED, 0, 2, widths,
      "the width c of the theory; all as in the released code, sigma 0.5 included; or the parameter "
      "c"},
-    {"c", OLTR_REAL, 1, 0, 1e6, NULL, "the width, with width: given"},
+    {"c", OLTR_REAL, 1, 0, 1e6, NULL, "the width (width: given)"},
     {"S", OLTR_REAL, 1, 0, 1e6, NULL, "bound on the length of the true theta (width: printed)"},
     {"horizon", OLTR_INTEGER, 10000, 2, 1e15, NULL, "the number of rounds T in the width"},
     NORM_PARAM,

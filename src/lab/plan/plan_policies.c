@@ -127,6 +127,21 @@ static bool sets_examined(const struct node *map)
     return false;
 }
 
+/* The list has a number for slots 1..n, so a parameter examine1..n would not be read. */
+static bool is_list_alone(const struct reader *reader, const struct node *map, uint32_t n)
+{
+    for (uint32_t slot = 0; slot < n; slot++) {
+        char name[24];
+        snprintf(name, sizeof name, "examine%" PRIu32, slot + 1);
+        const struct node *entry = tree_get(map, name);
+        if (entry)
+            return read_bad(reader, entry->key,
+                            "`examine` has a number for slot %" PRIu32 ", too; give one of the two",
+                            slot + 1);
+    }
+    return true;
+}
+
 /* The list `examine` of the entry; without any word about it those of the world, where its users
  * examine slots by chance.  Slots beyond the parameters follow from the last by `decay`. */
 static bool read_examined(const struct reader *reader, const struct node *map,
@@ -139,6 +154,8 @@ static bool read_examined(const struct reader *reader, const struct node *map,
     if (list && !find_param(settings->info, "examine1"))
         return unknown_param(reader, list, settings->info);
     if (list && !read_reals(reader, list, LEAST_EXAMINED, 1, &share, &n))
+        return false;
+    if (list && !is_list_alone(reader, map, n))
         return false;
     if (list)
         return set_examined(share, &n, settings) ||
