@@ -12,7 +12,7 @@
  *
  * Where we differ from the paper:
  *   - The constants of alpha were not compared with its text.  An implementation that cites it
- *     (RecSim, glm_algorithms.py) has T where we have t.
+ *     (RecSim, module glm_algorithms) has T where we have t.
  *   - The paper first shows random items until the least eigenvalue of sum x x' is 1, so that an
  *     unregularised estimate exists.  Here lambda does that: its default is 1, the same eigenvalue.
  *   - The paper's kappa is over all theta within 1 of the true one.  With |x| <= 1 and a true theta
