@@ -352,11 +352,30 @@ static oltr_status keep_list(struct ope_data *data, struct ope_lists *p,
     return OLTR_OK;
 }
 
-/* What is known of the whole log, from a list that was kept. */
-static void note_list(struct ope_data *data, const struct log_list *list)
+static void note_all_items(struct ope_data *data, const struct log_list *list)
 {
-    data->all_items = data->all_items || list->all_items;
-    data->no_candidates = data->no_candidates || (list->n_candidates == 0 && !list->all_items);
+    const struct all_items this = {list->all_items, list->file, list->line};
+    if (data->fewest.n == 0 || this.n < data->fewest.n)
+        data->fewest = this;
+    if (this.n > data->most.n)
+        data->most = this;
+}
+
+const struct all_items *ope_data_other_items(const struct ope_data *data)
+{
+    return data->fewest.n == 0               ? NULL
+           : data->fewest.n != data->items.n ? &data->fewest
+           : data->most.n != data->items.n   ? &data->most
+                                             : NULL;
+}
+
+/* What is known of the whole log, from a list that was kept.  Only the lists to evaluate on need
+ * their candidates. */
+static void note_list(struct ope_data *data, const struct log_list *list, bool train)
+{
+    if (list->all_items > 0 && !train)
+        note_all_items(data, list);
+    data->no_candidates = data->no_candidates || (list->n_candidates == 0 && list->all_items == 0);
     if (data->by_row && list->position > data->most_position)
         data->most_position = list->position;
 }
@@ -389,7 +408,7 @@ oltr_status ope_data_take(void *with, const struct log_list *list, oltr_error *e
     if (status == OLTR_OK)
         status = keep_list(data, train ? &data->train : &data->eval, list, id, error);
     if (status == OLTR_OK)
-        note_list(data, list);
+        note_list(data, list, train);
     else
         take_back(data, items);
     return status;

@@ -320,6 +320,7 @@ int cmd_ope(const struct arguments *arguments)
     code = code == EXIT_OK ? make_output(arguments) : code;
     code = code == EXIT_OK ? read_log(run) : code;
     code = code == EXIT_OK ? check_log(run) : code;
+    code = code == EXIT_OK ? ope_name_all_items(run) : code;
     code = code == EXIT_OK ? ope_evaluate_all(run) : code;
     code = code == EXIT_OK ? print(run) : code;
     code = code == EXIT_OK ? write_files(run) : code;

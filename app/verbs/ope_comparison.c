@@ -237,15 +237,18 @@ static void note_log(struct ope_run *run)
     const struct log_report *r = &run->report;
     struct ope_results *to = &run->results;
     char number[GROUPED_SIZE], items[GROUPED_SIZE];
-    bool models = false;
-    for (uint32_t i = 0; i < run->n_policies; i++)
-        models = models || run->policy[i].model;
+    bool models = ope_has_models(run);
     if (run->data.by_row)
         ope_results_note(to, "the log has no list ids: every row is a list of its own, values are "
                              "mean rewards of a row, and only iips and sniips can be computed");
     if (run->data.by_row && run->data.most_position == 0)
         ope_results_note(to, "there are no positions: every row is taken as the first slot");
-    if (models && (run->data.no_candidates || run->data.all_items))
+    if (models && run->items_from)
+        ope_results_note(to,
+                         "candidates: the log says that all items of a model were ranked; all %s "
+                         "items of %s are taken",
+                         model_grouped(run->data.items.n, items), run->items_from);
+    else if (models && (run->data.no_candidates || run->data.fewest.n > 0))
         ope_results_note(to, "candidates: the log %s; all %s items of it are taken",
                          run->data.no_candidates ? "does not say what could have been shown"
                                                  : "says that all items of a model were ranked",

@@ -1,5 +1,6 @@
 # ope_hostile.sh - `oltr ope` and decision logs with what a careless caller gives: refused lists, files that would be overwritten, half lines.
 . "$(dirname "$0")/common.bash"
+need python3
 says() { grep -qF -- "$1" said || fail "does not say '$1'"; }
 good() { for i in 1 2 3; do printf '{"id": "g%s", "items": ["a", "b"], "prefix_propensities": [0.5, 0.5], "slot_propensities": [0.5, 0.5], "clicks": [1]}\n' "$i"; done; }
 
@@ -70,4 +71,32 @@ tail -n 1 half.jsonl | grep -q '^{"id": "whole"' || fail "the new line is not wh
 "$OLTR" ope round.jsonl -p $'x\e[31my\n' >said 2>&1 && fail "a policy of this name"
 grep -q $'\e' said && fail "a message with a control character"
 [ "$(wc -l <said)" -eq 1 ] || fail "a message of two lines"
+# ---- lists of all items of a model: as many candidates as the line says, with names from the log or a model
+seq 200 | awk 'BEGIN { print "list_id,item,position,click" } { printf "w%d,i%d,1,%d\n", NR, $1, NR % 7 == 0 }' >warm.csv
+"$OLTR" model create big.oltr -p ts-beta -q && "$OLTR" model learn big.oltr warm.csv -q && head -n 101 warm.csv >fewer.csv
+"$OLTR" model create small.oltr -p ts-beta -q && "$OLTR" model learn small.oltr fewer.csv -q
+sed '2,$s/,i/,x/' warm.csv >others.csv && "$OLTR" model create others.oltr -p ts-beta -q && "$OLTR" model learn others.oltr others.csv -q
+seq 20 | sed 's/.*/{"k": 3, "seed": "s&", "id": "r&"}/' | "$OLTR" model rank big.oltr --log big.jsonl >answers
+grep -q '"all_items": 200' big.jsonl || fail "the log does not say how many items were ranked"
+expect 0 'all 200 items of big.oltr are taken' "$OLTR" ope big.jsonl -m big.oltr -p random -e rips,iips -i normal --json
+python3 -c 'import json; e = [e for e in json.load(open("said"))["estimates"] if e["policy"] == "big.oltr"]; assert len(e) == 2 and all(abs(x["mean_weight"] - 1) < 1e-6 for x in e), e' ||
+    fail "the weights of the model that made the log are not 1"
+known=$(grep -o '"i[0-9]*"' big.jsonl | sort -u | wc -l)
+for policy in "-p random" "-m small.oltr" "-m others.oltr"; do
+    expect 2 "big.jsonl:1: all 200 items of a model were ranked (\"all_items\"), and the names of $known are known: log requests with \`items\`, or give the model of that time by --model" "$OLTR" ope big.jsonl $policy -e rips
+done
+{ cat big.jsonl && sed '1!d; s/_items": 200/_items": 100/; s/"r1"/"s1"/' big.jsonl; } >grown.jsonl
+expect 2 'grown.jsonl:21: all 100 items of a model were ranked' "$OLTR" ope grown.jsonl -m big.oltr -e rips
+three() { for i in 1 2 3; do printf '{"id": "a%s", "items": ["a", "b"], "all_items": %s, "prefix_propensities": [0.5, 0.5], "clicks": [1]}\n' "$i" "$1"; done; }
+three 2 >two.jsonl
+expect 0 'says that all items of a model were ranked; all 2 items of it are taken' "$OLTR" ope two.jsonl -p random -i normal -e rips
+for n in 0 -1 '"two"' 2.5 99999999999; do
+    three "$n" >wrong.jsonl
+    expect 2 'wrong.jsonl:1: "all_items" must be the number of items that were ranked' "$OLTR" ope wrong.jsonl -p random
+done
+sed 's/,i200,/,another,/' warm.csv >twin.csv
+"$OLTR" model create twin.oltr -p ts-beta -q && "$OLTR" model learn twin.oltr twin.csv -q
+grep -v '"i200"' big.jsonl >part.jsonl
+expect 2 'big.oltr and twin.oltr have so many, and not the same' "$OLTR" ope part.jsonl -m big.oltr -m twin.oltr -e rips
+
 echo "ope_hostile: everything as expected"
