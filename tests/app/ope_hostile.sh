@@ -99,4 +99,11 @@ sed 's/,i200,/,another,/' warm.csv >twin.csv
 grep -v '"i200"' big.jsonl >part.jsonl
 expect 2 'big.oltr and twin.oltr have so many, and not the same' "$OLTR" ope part.jsonl -m big.oltr -m twin.oltr -e rips
 
+# ---- a query of UBI that comes twice
+query() { printf '{"query_id": "%s", "user_query": "x", "query_response_hit_ids": ["a", "b"]}\n' "$1"; }
+{ query u1 && query u2 && query u1; } >again.jsonl
+expect 2 'again.jsonl:3: query `u1` a second time; the first is in line 1' "$OLTR" ope again.jsonl -p random -i normal
+expect 0 '2 lists of up to 2 slots' "$OLTR" ope again.jsonl -p random -i normal --lenient
+says 'skipped: again.jsonl:3: query `u1` a second time'
+
 echo "ope_hostile: everything as expected"
