@@ -17,6 +17,7 @@ struct csv_log {
     const char *file;
     /* The fields of a row that are read; NULL: there is no such column. */
     const struct csv_text *list, *item, *position, *value, *examined, *weight, *time;
+    bool from_reward;             /* `value` is a reward, else a click */
     bool plain;                   /* nothing is read but the first four */
     bool quick;                   /* and all of these are there: see take_quick_rows() */
     uint32_t value_column;        /* of clicks or rewards */
@@ -91,6 +92,8 @@ static bool take_reward(const struct csv_log *log, struct log_row *row, struct r
     }
     if (log->options->clicks_only)
         return fault(why, "this model learns from clicks, 0 or 1, not", field);
+    if (!log->from_reward)
+        return fault(why, LOG_CLICK_FAULT "; it is", field);
     if (!value_number(field->at, field->size, &row->reward))
         return fault(why, "the reward must be a number, not", field);
     return true;
@@ -251,6 +254,7 @@ static void find_fields(struct csv_log *log, struct log_found *found)
     log->item = log->columns.dim == 0 ? field_of(log, ROLE_ITEM) : NULL;
     log->position = log->list || log->join->options.take ? field_of(log, ROLE_POSITION) : NULL;
     log->value = from_reward ? reward : click;
+    log->from_reward = from_reward;
     log->examined = field_of(log, ROLE_EXAMINED);
     log->weight = field_of(log, ROLE_WEIGHT);
     log->time = log->join->options.rows_wait ? field_of(log, ROLE_TIME) : NULL;

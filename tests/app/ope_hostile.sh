@@ -106,4 +106,24 @@ expect 2 'again.jsonl:3: query `u1` a second time; the first is in line 1' "$OLT
 expect 0 '2 lists of up to 2 slots' "$OLTR" ope again.jsonl -p random -i normal --lenient
 says 'skipped: again.jsonl:3: query `u1` a second time'
 
+# ---- a click is 0 or 1; other numbers are rewards
+valued() { printf 'list_id,item,position,%s,slot_propensity\nq1,a,1,1,0.5\nq2,a,1,%s,0.5\nq3,b,1,0,0.5\n' "$1" "$2"; }
+for value in 2 -1 0.5 often ''; do
+    valued click "$value" >click.csv
+    expect 2 "click.csv:3: a click must be 0 or 1; other numbers go into a column \`reward\`; it is \`$value\`" "$OLTR" ope click.csv -p random
+done
+for value in 2 -1 0.5 '"often"'; do
+    { echo '{"list_id": "q1", "item": "a", "position": 1, "click": 1}' && echo "{\"list_id\": \"q2\", \"item\": \"a\", \"position\": 1, \"click\": $value}"; } >click.jsonl
+    expect 2 'click.jsonl:2: a click must be 0 or 1' "$OLTR" ope click.jsonl -p random
+done
+for value in 2 -1 0.5; do
+    valued reward "$value" >reward.csv
+    expect 0 '3 lists' "$OLTR" ope reward.csv -p random -i normal
+    expect 0 '3 lists' "$OLTR" ope reward.csv -p random -i normal --columns reward=reward
+done
+valued clicked true >word.csv
+expect 0 '3 lists' "$OLTR" ope word.csv -p random -i normal
+valued reward often >reward.csv
+expect 2 'reward.csv:3: the reward must be a number, not `often`' "$OLTR" ope reward.csv -p random
+
 echo "ope_hostile: everything as expected"
