@@ -155,6 +155,33 @@ static int read_log(struct ope_run *run)
     return EXIT_OK;
 }
 
+/* What was read and is in no list. */
+static void add_dropped(struct text *out, uint64_t n, const char *one, const char *many,
+                        const char *what)
+{
+    char number[GROUPED_SIZE];
+    if (n > 0)
+        text_printf(out, "; %s %s %s", model_grouped(n, number), n == 1 ? one : many, what);
+}
+
+static int too_few(const struct ope_run *run)
+{
+    const struct log_report *r = &run->report;
+    struct text dropped = {0};
+    add_dropped(&dropped, r->orphans, "click or impression", "clicks or impressions",
+                "without a list in the log");
+    add_dropped(&dropped, r->late, "outcome", "outcomes",
+                "after the list was closed (--wait, --open)");
+    add_dropped(&dropped, r->other, "event", "events",
+                "with another action (--clicks, --impressions)");
+    add_dropped(&dropped, r->unseen_skipped, "list", "lists", "without an outcome left out");
+    int code = complain(EXIT_USAGE, "%s: %llu list%s; an evaluation needs at least 2%s",
+                        run->arguments->operand[0], (unsigned long long)run->data.eval.n,
+                        plural_s(run->data.eval.n), dropped.bytes ? dropped.bytes : "");
+    text_free(&dropped);
+    return code;
+}
+
 static int check_log(struct ope_run *run)
 {
     const struct ope_data *data = &run->data;
@@ -167,9 +194,7 @@ static int check_log(struct ope_run *run)
                         run->arguments->operand[0],
                         (unsigned long long)(data->train.n + data->eval.n),
                         (unsigned long long)data->eval.n);
-    return complain(EXIT_USAGE, "%s: %llu list%s; an evaluation needs at least 2",
-                    run->arguments->operand[0], (unsigned long long)data->eval.n,
-                    plural_s(data->eval.n));
+    return too_few(run);
 }
 
 /* ---- output */

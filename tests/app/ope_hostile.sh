@@ -43,7 +43,7 @@ good >one.jsonl
 for i in $(seq 40); do good | sed "s/\"g/\"k$i-/; s/\"clicks\": \[1\]/\"rewards\": [0.5, 0]/"; done >two.jsonl
 "$OLTR" ope one.jsonl two.jsonl -p ts-beta --train-share 0.5 >said 2>&1 && fail "half a click for ts-beta"
 grep -q 'two.jsonl:[0-9]*: the policy cannot learn this list' said || fail "another file is named"
-{ echo '{"id": "t", "items": ["a"], "prefix_propensities": [1e-300], "slot_propensities": [1], "clicks": [1]}'; } >tiny.jsonl
+{ echo '{"id": "t", "items": ["a"], "prefix_propensities": [1e-300], "slot_propensities": [1e-300], "clicks": [1]}'; } >tiny.jsonl
 expect 0 'above 1e150: tiny.jsonl:1: slot 1' "$OLTR" ope one.jsonl tiny.jsonl -p random -i normal -e sips
 
 # ---- nothing that is read is overwritten
@@ -125,5 +125,12 @@ valued clicked true >word.csv
 expect 0 '3 lists' "$OLTR" ope word.csv -p random -i normal
 valued reward often >reward.csv
 expect 2 'reward.csv:3: the reward must be a number, not `often`' "$OLTR" ope reward.csv -p random
+
+# ---- what was dropped is said where no list is left
+event() { printf '{"action_name": "%s", "query_id": "u%s", "event_attributes": {"position": {"ordinal": 1}}}\n' "$1" "$2"; }
+{ event click 1 && event click 2 && event impression 3 && event login 4; } >events.jsonl
+expect 2 'events.jsonl: 0 lists; an evaluation needs at least 2; 3 clicks or impressions without a list in the log; 1 event with another action' "$OLTR" ope events.jsonl -p random
+{ query u1 && query u2; } >queries.jsonl
+expect 2 'an evaluation needs at least 2; 2 lists without an outcome left out' "$OLTR" ope queries.jsonl -p random --unseen skip
 
 echo "ope_hostile: everything as expected"
