@@ -133,4 +133,10 @@ expect 2 'events.jsonl: 0 lists; an evaluation needs at least 2; 3 clicks or imp
 { query u1 && query u2; } >queries.jsonl
 expect 2 'an evaluation needs at least 2; 2 lists without an outcome left out' "$OLTR" ope queries.jsonl -p random --unseen skip
 
+# ---- a zero byte
+for row in 'q2,b\0c,1,0' 'q\0002,b,1,0' 'q1,b\0c,2,0'; do
+    printf "list_id,item,position,click\nq1,a,1,1\n$row\n" >zero.csv
+    expect 2 'zero.csv:3: a zero byte in the ' "$OLTR" ope zero.csv -p random
+done
+
 echo "ope_hostile: everything as expected"
