@@ -260,6 +260,20 @@ static oltr_status check_columns(const struct ope_data *data, const struct log_l
     return OLTR_OK;
 }
 
+/* A list begins with the item of slot 1 as often as slot 1 has it.  Chances that this project
+ * computes are accurate to 1e-9. */
+static oltr_status check_first_slot(const struct ope_data *data, const struct log_list *list,
+                                    uint32_t c, oltr_error *error)
+{
+    double prefix = list->extra[c], slot = list->extra[c + 1];
+    if (!(fabs(prefix - slot) > 1e-6 * fmax(prefix, slot) + 2e-9)) /* NAN: one is not there */
+        return OLTR_OK;
+    return set_error(error, OLTR_EVALUE,
+                     "slot 1: %s and %s must be equal there, the chance of the first item; "
+                     "they are %g and %g",
+                     data->extra[c].array, data->extra[c + 1].array, prefix, slot);
+}
+
 static oltr_status check_list(struct ope_data *data, const struct log_list *list, oltr_error *error)
 {
     const oltr_lesson *lesson = list->lesson;
@@ -273,7 +287,10 @@ static oltr_status check_list(struct ope_data *data, const struct log_list *list
         if (!isfinite(lesson->reward[l]) || fabs(lesson->reward[l]) > 1e100)
             return set_error(error, OLTR_EVALUE, "slot %u: the reward must be a number up to 1e100",
                              l + 1);
-    return check_columns(data, list, error);
+    oltr_status status = check_columns(data, list, error);
+    for (uint32_t c = 0; status == OLTR_OK && c + 1 < data->n_columns; c += 2)
+        status = check_first_slot(data, list, c, error);
+    return status;
 }
 
 /* Lists without ids are hashed by their number. */

@@ -19,9 +19,11 @@ for q in range(400):
             p *= random.uniform(0.2, 0.9)
             out.append(p)
         return out
-    lists.append(dict(id=f"q{q}", items=items, reward=[int(random.random() < 0.3) for _ in items],
-                      prefix=prefix(), slot=[random.uniform(0.05, 1) for _ in items],
-                      new_prefix=prefix(), new_slot=[random.uniform(0, 1) for _ in items]))
+    of = dict(id=f"q{q}", items=items, reward=[int(random.random() < 0.3) for _ in items],
+              prefix=prefix(), slot=[random.uniform(0.05, 1) for _ in items],
+              new_prefix=prefix(), new_slot=[random.uniform(0, 1) for _ in items])
+    of["slot"][0], of["new_slot"][0] = of["prefix"][0], of["new_prefix"][0]
+    lists.append(of)
 with open("log.csv", "w") as f:
     f.write("list_id,item,position,click,prefix_propensity,slot_propensity,new_prefix,new_slot\n")
     for l in lists:

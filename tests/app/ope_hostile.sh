@@ -139,4 +139,15 @@ for row in 'q2,b\0c,1,0' 'q\0002,b,1,0' 'q1,b\0c,2,0'; do
     expect 2 'zero.csv:3: a zero byte in the ' "$OLTR" ope zero.csv -p random
 done
 
+# ---- chances of slot 1 that contradict each other
+first() { { good && printf '{"id": "f", "items": ["a", "b"], "prefix_propensities": [%s, 0.01], "slot_propensities": [%s, 0.5], "clicks": [1]}\n' "$1" "$2"; } >slot1.jsonl; }
+for pair in '0.5 0.4' '0.4 0.5' '0.5 0.500001' '1 0.01'; do
+    first $pair
+    expect 2 'slot1.jsonl:4: list `f`: slot 1: prefix_propensities and slot_propensities must be equal there' "$OLTR" ope slot1.jsonl -p random
+done
+first 0.5 0.5000001
+expect 0 '4 lists' "$OLTR" ope slot1.jsonl -p random -i normal
+printf '%s\n' list_id,item,position,click,slot_propensity,new_prefix,new_slot q1,a,1,1,0.5,0.2,0.2 q2,a,1,1,0.5,0.2,0 >evaluated.csv
+expect 2 'evaluated.csv:3: list `q2`: slot 1: new_prefix and new_slot must be equal there' "$OLTR" ope evaluated.csv -p columns:new
+
 echo "ope_hostile: everything as expected"
