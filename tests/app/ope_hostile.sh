@@ -150,4 +150,11 @@ expect 0 '4 lists' "$OLTR" ope slot1.jsonl -p random -i normal
 printf '%s\n' list_id,item,position,click,slot_propensity,new_prefix,new_slot q1,a,1,1,0.5,0.2,0.2 q2,a,1,1,0.5,0.2,0 >evaluated.csv
 expect 2 'evaluated.csv:3: list `q2`: slot 1: new_prefix and new_slot must be equal there' "$OLTR" ope evaluated.csv -p columns:new
 
+# ---- lists whose rows are further apart than --open
+printf '%s\n' list_id,item,position,click q1,a,1,0 q2,a,1,0 q3,a,1,0 q1,b,2,1 q2,b,2,1 q3,b,2,1 >apart.csv
+expect 2 'has 1 row and no position 1; positions count from 1 without gaps; or its rows are more than 2 lists apart (--open)' "$OLTR" ope apart.csv -p random --open 2
+expect 0 '3 lists' "$OLTR" ope apart.csv -p random -i normal --open 3
+printf '%s\n' list_id,item,position,click q1,b,2,0 q2,a,1,0 q3,a,1,0 q1,a,1,1 >apart.csv
+expect 2 'apart.csv:2: list `q1`, which begins here, has 1 row and no position 1; positions count from 1 without gaps; or its rows are more than 2 lists apart (--open)' "$OLTR" ope apart.csv -p random --open 2
+
 echo "ope_hostile: everything as expected"
