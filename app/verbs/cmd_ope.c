@@ -10,6 +10,7 @@
 #include "report/figures/forest_figure.h"
 #include "report/io/whole_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,6 +322,19 @@ static int make_output(const struct arguments *arguments)
     return code;
 }
 
+/* Whether there is an estimate of any policy. */
+static int check_made(const struct ope_run *run)
+{
+    for (uint32_t i = 1; i < run->results.n; i++)
+        if (isfinite(run->results.estimate[i].result.value))
+            return EXIT_OK;
+    if (run->n_policies == 0)
+        return EXIT_OK;
+    const char *why = run->results.n > 1 ? run->results.estimate[1].result.warning : "";
+    return complain(EXIT_FAILED, "%s: no estimate could be made: %s", run->arguments->operand[0],
+                    run->reason[0] != '\0' ? run->reason : why);
+}
+
 /* ---- the command */
 
 static void run_free(struct ope_run *run)
@@ -349,6 +363,7 @@ int cmd_ope(const struct arguments *arguments)
     code = code == EXIT_OK ? ope_evaluate_all(run) : code;
     code = code == EXIT_OK ? print(run) : code;
     code = code == EXIT_OK ? write_files(run) : code;
+    code = code == EXIT_OK ? check_made(run) : code;
     run_free(run);
     return code;
 }

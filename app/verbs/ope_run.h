@@ -34,6 +34,7 @@ struct ope_run {
     double *rate;
     const char *items_from; /* the model that names all items; NULL: the log does */
     struct ope_results results;
+    char reason[640]; /* why the first estimate that was not made was not */
 };
 
 /* EXIT_OK, or another exit code after a message, all of them. */

@@ -114,13 +114,13 @@ cut -d, -f1-4,6 log.csv >slots.csv
 ope slots.csv --policy random
 says 'random    iips'
 ! grep -q 'random    sips' said || fail "sips without chances of lists"
-expect 0 'random, sips: the log has no prefix_propensities' "$OLTR" ope slots.csv --policy random -e sips
+expect 1 'no estimate could be made: random, sips: the log has no prefix_propensities' "$OLTR" ope slots.csv --policy random -e sips
 cut -d, -f1-4 log.csv >bare.csv
 ope bare.csv --policy random
 says 'random    dm'
 ! grep -q ips said || fail "weights without propensities"
 expect 2 'has neither x_prefix nor x_slot' "$OLTR" ope slots.csv --policy columns:x
-expect 2 'empirical Bernstein' "$OLTR" ope log.csv --policy columns:new -e snsips --interval bernstein
+expect 1 'no estimate could be made: columns:new, snsips: the empirical Bernstein' "$OLTR" ope log.csv --policy columns:new -e snsips --interval bernstein
 ope log.csv --policy columns:new --interval bernstein
 ! grep -q snsips said || fail "a Bernstein interval of a ratio"
 expect 2 'did you mean `sips`' "$OLTR" ope log.csv --policy random -e sipz
@@ -281,7 +281,7 @@ if [ -s "$DATA/obd-men/random.csv.gz" ] && [ -s "$DATA/obd-men/bts.csv.gz" ]; th
     cp said bts.json
     expect 0 "" "$OLTR" ope "$DATA/obd-men/bts.csv.gz" -p random --confidence 0.999 --json
     cp said random.json
-    expect 0 'random, sips: the log has no list ids' "$OLTR" ope "$DATA/obd-men/bts.csv.gz" -p random -e sips
+    expect 1 'random, sips: the log has no list ids' "$OLTR" ope "$DATA/obd-men/bts.csv.gz" -p random -e sips
     python3 - <<'PY' || fail "one policy's log does not predict the other's click rate"
 import json
 of = lambda name: {e["estimator"]: e for e in json.load(open(name))["estimates"]}

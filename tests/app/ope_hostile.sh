@@ -44,7 +44,7 @@ for i in $(seq 40); do good | sed "s/\"g/\"k$i-/; s/\"clicks\": \[1\]/\"rewards\
 "$OLTR" ope one.jsonl two.jsonl -p ts-beta --train-share 0.5 >said 2>&1 && fail "half a click for ts-beta"
 grep -q 'two.jsonl:[0-9]*: the policy cannot learn this list' said || fail "another file is named"
 { echo '{"id": "t", "items": ["a"], "prefix_propensities": [1e-300], "slot_propensities": [1e-300], "clicks": [1]}'; } >tiny.jsonl
-expect 0 'above 1e150: tiny.jsonl:1: slot 1' "$OLTR" ope one.jsonl tiny.jsonl -p random -i normal -e sips
+expect 1 'above 1e150: tiny.jsonl:1: slot 1' "$OLTR" ope one.jsonl tiny.jsonl -p random -i normal -e sips
 
 # ---- nothing that is read is overwritten
 mkdir own && good >own/table.csv && cp own/table.csv kept
@@ -156,5 +156,18 @@ expect 2 'has 1 row and no position 1; positions count from 1 without gaps; or i
 expect 0 '3 lists' "$OLTR" ope apart.csv -p random -i normal --open 3
 printf '%s\n' list_id,item,position,click q1,b,2,0 q2,a,1,0 q3,a,1,0 q1,a,1,1 >apart.csv
 expect 2 'apart.csv:2: list `q1`, which begins here, has 1 row and no position 1; positions count from 1 without gaps; or its rows are more than 2 lists apart (--open)' "$OLTR" ope apart.csv -p random --open 2
+
+# ---- an estimator that cannot be made does not stop the others
+{ good && printf '{"id": "b%s", "items": ["b", "a"], "prefix_propensities": [0.5, 0.25], "slot_propensities": [0.5, 0.5], "clicks": [%s]}\n' 1 1 2 ''; } >bound.jsonl
+expect 0 'random, sips: the terms of the lists span 2, which is more than the bound of 1.5' "$OLTR" ope bound.jsonl -p random -e sips,iips -i bernstein --bound 1.5
+says 'random    iips'
+! grep -q 'random    sips' said || fail "an estimate that cannot be made"
+expect 0 'random, snsips: the empirical Bernstein interval is one of means' "$OLTR" ope bound.jsonl -p random -e snsips,dm -i bernstein
+says 'random    dm'
+expect 1 'bound.jsonl: no estimate could be made: random, sips: the terms of the lists span 2' "$OLTR" ope bound.jsonl -p random -e sips -i bernstein --bound 0.5
+says '(logged), mean: it has no interval: the terms of the lists span 1, which is more than the bound of 0.5'
+expect 1 'no estimate could be made: random, sips: the log has no prefix_propensities' "$OLTR" ope queries.jsonl -p random -e sips -i normal
+expect 1 '"notes": ["random, sips: ' "$OLTR" ope queries.jsonl -p random -e sips -i normal --json
+expect 0 'queries.jsonl: 2 lists' "$OLTR" ope queries.jsonl -i normal
 
 echo "ope_hostile: everything as expected"
