@@ -170,4 +170,16 @@ expect 1 'no estimate could be made: random, sips: the log has no prefix_propens
 expect 1 '"notes": ["random, sips: ' "$OLTR" ope queries.jsonl -p random -e sips -i normal --json
 expect 0 'queries.jsonl: 2 lists' "$OLTR" ope queries.jsonl -i normal
 
+# ---- messages name what a user of the command can do
+good | head -n 2 >pair.jsonl
+expect 0 'More than a tenth of the resamples of so few lists have none of them: there is no bootstrap interval' "$OLTR" ope pair.jsonl
+! grep -q 'with weight' said || fail "the weight of what was logged"
+"$OLTR" model create pbm.oltr -p pbm-ts -q
+echo '{"k": 1, "items": ["a", "b"], "propensity": true}' | "$OLTR" model rank pbm.oltr >said 2>&1 && fail "exact chances of pbm-ts"
+says 'have them counted in drawn lists, by a number of draws'
+! grep -q 'oltr_model' said || fail "a function of C in a message of the command"
+for policy in toprank bubblerank; do
+    expect 2 'a fixed set of items' "$OLTR" ope pair.jsonl -p "$policy"
+done
+
 echo "ope_hostile: everything as expected"
