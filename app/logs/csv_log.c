@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct csv_log {
     struct csv_scan scan;
@@ -17,6 +18,7 @@ struct csv_log {
     const char *file;
     /* The fields of a row that are read; NULL: there is no such column. */
     const struct csv_text *list, *item, *position, *value, *examined, *weight, *time;
+    bool from_reward;             /* `value` is a reward, else a click */
     bool plain;                   /* nothing is read but the first four */
     bool quick;                   /* and all of these are there: see take_quick_rows() */
     uint32_t value_column;        /* of clicks or rewards */
@@ -43,18 +45,28 @@ static bool is_name(const struct csv_text *field)
     return field->size - 1 < OLTR_LONGEST_NAME;
 }
 
+static bool has_zero(const struct csv_text *field)
+{
+    return memchr(field->at, '\0', field->size);
+}
+
 static bool take_names(const struct csv_log *log, struct log_row *row, struct row_fault *why)
 {
     const struct csv_text *list = log->list, *item = log->item;
     if (list) {
         if (!is_name(list))
             return fault(why, "the id of the list must have 1 to 512 bytes; it is", list);
+        if (has_zero(list))
+            return fault(why, "a zero byte in the id of the list; the log must be text in UTF-8",
+                         NULL);
         row->list = list->at;
         row->list_size = list->size;
     }
     if (item) {
         if (!is_name(item))
             return fault(why, "the item must have 1 to 512 bytes; it is", item);
+        if (has_zero(item))
+            return fault(why, "a zero byte in the item; the log must be text in UTF-8", NULL);
         row->name = item->at;
         row->name_size = item->size;
     }
@@ -91,6 +103,8 @@ static bool take_reward(const struct csv_log *log, struct log_row *row, struct r
     }
     if (log->options->clicks_only)
         return fault(why, "this model learns from clicks, 0 or 1, not", field);
+    if (!log->from_reward)
+        return fault(why, LOG_CLICK_FAULT "; it is", field);
     if (!value_number(field->at, field->size, &row->reward))
         return fault(why, "the reward must be a number, not", field);
     return true;
@@ -224,7 +238,8 @@ static __attribute__((noinline)) uint32_t take_quick_rows(struct csv_log *log)
                               .reward = digit_of(*value.at),
                               .weight = 1};
         if (row.position == 0 || value.size != 1 || digit_of(*value.at) > 1 || !is_name(&item) ||
-            !list_has_room(list, item.size) || !list_has_id(list, id.at, id.size))
+            has_zero(&item) || !list_has_room(list, item.size) ||
+            !list_has_id(list, id.at, id.size))
             break;
         log_join_add(log->join, list, &row, log->scan.in->line + rows);
     }
@@ -251,6 +266,7 @@ static void find_fields(struct csv_log *log, struct log_found *found)
     log->item = log->columns.dim == 0 ? field_of(log, ROLE_ITEM) : NULL;
     log->position = log->list || log->join->options.take ? field_of(log, ROLE_POSITION) : NULL;
     log->value = from_reward ? reward : click;
+    log->from_reward = from_reward;
     log->examined = field_of(log, ROLE_EXAMINED);
     log->weight = field_of(log, ROLE_WEIGHT);
     log->time = log->join->options.rows_wait ? field_of(log, ROLE_TIME) : NULL;

@@ -111,6 +111,8 @@ static const char *take_reward(struct json_log *log, const json_t *json, struct 
     }
     if (log->options->clicks_only)
         return "this model learns from clicks, 0 or 1";
+    if (value != reward)
+        return LOG_CLICK_FAULT;
     if (!json_is_number(value))
         return "the reward must be a number";
     row->reward = json_number_value(value);

@@ -66,6 +66,9 @@ oltr_status log_columns_find(const struct log_names *names, const struct csv_tex
                              oltr_error *error);
 void log_columns_free(struct log_columns *columns);
 
+/* Why a click is refused. */
+#define LOG_CLICK_FAULT "a click must be 0 or 1; other numbers go into a column `reward`"
+
 /* The same name, without regard to case and blanks around it. */
 bool log_same_name(const struct csv_text *field, const char *name, size_t length);
 

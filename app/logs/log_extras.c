@@ -71,14 +71,28 @@ oltr_status log_extras_of_list(const struct log_names *names, const json_t *json
 
 /* ---- candidates */
 
+/* 0: it is not said. */
+static oltr_status all_items_of_json(const json_t *json, uint32_t *out, oltr_error *error)
+{
+    const json_t *all = json_object_get(json, "all_items");
+    json_int_t n = json_is_integer(all) ? json_integer_value(all) : 0;
+    if (!all || json_is_null(all))
+        return OLTR_OK;
+    if (n < 1 || n > OLTR_MOST_MODEL_ITEMS)
+        return set_error(error, OLTR_EVALUE,
+                         "\"all_items\" must be the number of items that were ranked, from 1 to %u",
+                         (unsigned)OLTR_MOST_MODEL_ITEMS);
+    *out = (uint32_t)n;
+    return OLTR_OK;
+}
+
 oltr_status log_candidates_of_json(const json_t *json, struct list_json *arrays,
                                    struct log_list *out, oltr_error *error)
 {
     const json_t *candidates = json_object_get(json, "candidates");
-    out->n_candidates = 0;
-    out->all_items = json_object_get(json, "all_items");
+    out->n_candidates = out->all_items = 0;
     if (!candidates || json_is_null(candidates))
-        return OLTR_OK;
+        return all_items_of_json(json, &out->all_items, error);
     name_room_clear(&arrays->room);
     oltr_status status = names_of_json(candidates, "candidates", OLTR_MOST_MODEL_ITEMS, arrays,
                                        &out->n_candidates, error);

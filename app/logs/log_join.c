@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,13 +102,22 @@ oltr_status log_join_list(struct log_join *join, const struct log_list *list, ol
 
 /* ---- closing a list */
 
+/* Whether other rows of the list may have been closed before it, or come after it. */
+static bool may_be_parted(const struct log_join *join, const struct open_list *list)
+{
+    return open_lists_full(&join->lists) ||
+           open_lists_was_closed(&join->lists, list->bytes, list->id_size);
+}
+
 /* Puts the rows into their slots, where positions are 1 to n, each once. */
 static oltr_status order_rows(const struct log_join *join, const struct open_list *list,
                               uint16_t *row_of, oltr_error *error, bool *good)
 {
     struct log_report *report = join->options.report;
-    char id[LOG_QUOTE_SIZE];
+    char id[LOG_QUOTE_SIZE], parted[96];
     log_quote(list->bytes, list->id_size, id);
+    snprintf(parted, sizeof parted, "; or its rows are more than %u lists apart (--open)",
+             join->options.capacity);
     *good = false;
     memset(row_of, 0xFF, OLTR_MOST_SHOWN * sizeof *row_of);
     for (uint32_t i = 0; i < list->n_rows; i++) {
@@ -123,8 +133,9 @@ static oltr_status order_rows(const struct log_join *join, const struct open_lis
         if (row_of[slot] == UINT16_MAX)
             return log_bad_list(report, list->file, list->first_line, error,
                                 "list `%s`, which begins here, has %u row%s and no position %u; "
-                                "positions count from 1 without gaps",
-                                id, list->n_rows, list->n_rows == 1 ? "" : "s", slot + 1);
+                                "positions count from 1 without gaps%s",
+                                id, list->n_rows, list->n_rows == 1 ? "" : "s", slot + 1,
+                                may_be_parted(join, list) ? parted : "");
     *good = true;
     return OLTR_OK;
 }

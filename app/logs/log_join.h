@@ -15,8 +15,8 @@ struct log_list {
     const double *extra;        /* (n, n_extra) of the shown rows; NAN: not there */
     uint32_t n_candidates;      /* 0: not known */
     const oltr_name *candidate; /* (n_candidates) */
-    bool all_items;             /* the candidates were all items of the model */
-    uint32_t position;          /* of a row that is a list of its own; 0: not known */
+    uint32_t all_items; /* the candidates were all items of the model, which had so many; or 0 */
+    uint32_t position;  /* of a row that is a list of its own; 0: not known */
     const char *file;
     uint64_t line;
 };

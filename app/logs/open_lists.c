@@ -161,7 +161,8 @@ static void clear(struct open_list *list)
     list->first_line = 0;
     list->time = 0;
     list->in_order = true;
-    list->is_shown = list->has_events = list->has_impressions = list->all_items = false;
+    list->is_shown = list->has_events = list->has_impressions = false;
+    list->all_items = 0;
 }
 
 bool list_grow_bytes(struct open_list *list, uint32_t more)

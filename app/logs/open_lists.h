@@ -44,7 +44,7 @@ struct open_list {
     bool is_shown;   /* UBI: the query was read */
     bool has_events; /* UBI: at least one */
     bool has_impressions;
-    bool all_items; /* the candidates were all items of the model */
+    uint32_t all_items; /* the candidates were all items of the model, which had so many; or 0 */
 };
 
 struct list_slot {

@@ -195,6 +195,21 @@ static oltr_status fill_list(struct ubi_log *log, struct open_list *list, const 
     return OLTR_OK;
 }
 
+/* A query whose list is open.  Nothing is lost of what a model learns; a reader that takes whole
+ * lists refuses ids that come twice. */
+static oltr_status repeated(struct ubi_log *log, const struct open_list *list, const char *file,
+                            uint64_t line, oltr_error *error)
+{
+    char id[LOG_QUOTE_SIZE];
+    if (log->join->options.take)
+        return log_bad_line(log->join->options.report, file, line, error,
+                            "query `%s` a second time; the first is in line %llu",
+                            log_quote(list->bytes, list->id_size, id),
+                            (unsigned long long)list->first_line);
+    log->join->options.report->repeated++;
+    return OLTR_OK;
+}
+
 oltr_status ubi_query(struct ubi_log *log, const json_t *json, double time, const char *file,
                       uint64_t line, oltr_error *error)
 {
@@ -217,11 +232,8 @@ oltr_status ubi_query(struct ubi_log *log, const json_t *json, double time, cons
     status = log_join_open(log->join, id.bytes, id.size, file, line, &list, error);
     if (status != OLTR_OK)
         return status;
-    if (list->is_shown) {
-        log->join->options.report->repeated++;
-        return OLTR_OK;
-    }
-    return fill_list(log, list, json, file, line, error);
+    return list->is_shown ? repeated(log, list, file, line, error)
+                          : fill_list(log, list, json, file, line, error);
 }
 
 /* ---- events */

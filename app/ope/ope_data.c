@@ -260,6 +260,20 @@ static oltr_status check_columns(const struct ope_data *data, const struct log_l
     return OLTR_OK;
 }
 
+/* A list begins with the item of slot 1 as often as slot 1 has it.  Chances that this project
+ * computes are accurate to 1e-9. */
+static oltr_status check_first_slot(const struct ope_data *data, const struct log_list *list,
+                                    uint32_t c, oltr_error *error)
+{
+    double prefix = list->extra[c], slot = list->extra[c + 1];
+    if (!(fabs(prefix - slot) > 1e-6 * fmax(prefix, slot) + 2e-9)) /* NAN: one is not there */
+        return OLTR_OK;
+    return set_error(error, OLTR_EVALUE,
+                     "slot 1: %s and %s must be equal there, the chance of the first item; "
+                     "they are %g and %g",
+                     data->extra[c].array, data->extra[c + 1].array, prefix, slot);
+}
+
 static oltr_status check_list(struct ope_data *data, const struct log_list *list, oltr_error *error)
 {
     const oltr_lesson *lesson = list->lesson;
@@ -273,7 +287,10 @@ static oltr_status check_list(struct ope_data *data, const struct log_list *list
         if (!isfinite(lesson->reward[l]) || fabs(lesson->reward[l]) > 1e100)
             return set_error(error, OLTR_EVALUE, "slot %u: the reward must be a number up to 1e100",
                              l + 1);
-    return check_columns(data, list, error);
+    oltr_status status = check_columns(data, list, error);
+    for (uint32_t c = 0; status == OLTR_OK && c + 1 < data->n_columns; c += 2)
+        status = check_first_slot(data, list, c, error);
+    return status;
 }
 
 /* Lists without ids are hashed by their number. */
@@ -352,11 +369,30 @@ static oltr_status keep_list(struct ope_data *data, struct ope_lists *p,
     return OLTR_OK;
 }
 
-/* What is known of the whole log, from a list that was kept. */
-static void note_list(struct ope_data *data, const struct log_list *list)
+static void note_all_items(struct ope_data *data, const struct log_list *list)
 {
-    data->all_items = data->all_items || list->all_items;
-    data->no_candidates = data->no_candidates || (list->n_candidates == 0 && !list->all_items);
+    const struct all_items this = {list->all_items, list->file, list->line};
+    if (data->fewest.n == 0 || this.n < data->fewest.n)
+        data->fewest = this;
+    if (this.n > data->most.n)
+        data->most = this;
+}
+
+const struct all_items *ope_data_other_items(const struct ope_data *data)
+{
+    return data->fewest.n == 0               ? NULL
+           : data->fewest.n != data->items.n ? &data->fewest
+           : data->most.n != data->items.n   ? &data->most
+                                             : NULL;
+}
+
+/* What is known of the whole log, from a list that was kept.  Only the lists to evaluate on need
+ * their candidates. */
+static void note_list(struct ope_data *data, const struct log_list *list, bool train)
+{
+    if (list->all_items > 0 && !train)
+        note_all_items(data, list);
+    data->no_candidates = data->no_candidates || (list->n_candidates == 0 && list->all_items == 0);
     if (data->by_row && list->position > data->most_position)
         data->most_position = list->position;
 }
@@ -389,7 +425,7 @@ oltr_status ope_data_take(void *with, const struct log_list *list, oltr_error *e
     if (status == OLTR_OK)
         status = keep_list(data, train ? &data->train : &data->eval, list, id, error);
     if (status == OLTR_OK)
-        note_list(data, list);
+        note_list(data, list, train);
     else
         take_back(data, items);
     return status;

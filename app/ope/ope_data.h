@@ -37,6 +37,13 @@ struct candidate_set {
     uint32_t n;
 };
 
+/* A list whose candidates were all items of a model, which had n. */
+struct all_items {
+    uint32_t n; /* 0: there is no such list */
+    const char *file;
+    uint64_t line;
+};
+
 struct ope_data {
     struct log_extra extra[OPE_MOST_COLUMNS];
     uint32_t n_columns; /* OPE_LOGGED, and two for each policy by columns */
@@ -53,7 +60,8 @@ struct ope_data {
     uint32_t *seen_in; /* (seen_room) by item: the last list that had it */
     uint32_t seen_room, stamp;
     bool begun, by_row;            /* by_row: there are no list ids */
-    bool no_candidates, all_items; /* of some lists they are not known; all were ranked */
+    bool no_candidates;            /* of some lists they are not known */
+    struct all_items fewest, most; /* of the lists to evaluate on: least and largest n */
     uint32_t most_position;
     char file[160]; /* the first */
 };
@@ -66,6 +74,10 @@ oltr_status ope_data_take(void *with, const struct log_list *list, oltr_error *e
 /* After the last list. */
 oltr_status ope_data_end(struct ope_data *data, oltr_error *error);
 void ope_data_free(struct ope_data *data);
+
+/* A list to evaluate on for which all items of a model were ranked, and not so many as are known;
+ * NULL: there is none. */
+const struct all_items *ope_data_other_items(const struct ope_data *data);
 
 /* The members of a set, and their number. */
 static inline const uint32_t *ope_members(const struct ope_data *data, uint32_t set, uint32_t *n)

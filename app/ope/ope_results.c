@@ -129,6 +129,13 @@ oltr_status ope_results_add_logged(struct ope_results *results, const struct ope
             sum[i * lists->k] += lists->reward[i * lists->k + l];
     oltr_ope_log log = {.n = lists->n, .k = lists->k, .length = lists->length, .v = sum};
     oltr_status status = oltr_ope_estimate(&log, OLTR_OPE_DM, options, &row.result, error);
+    if (status == OLTR_EVALUE && options->interval == OLTR_OPE_BERNSTEIN) {
+        oltr_ope_options other = *options;
+        other.interval = OLTR_OPE_NORMAL;
+        ope_results_note(results, "(logged), mean: it has no interval: %s", error->msg);
+        status = oltr_ope_estimate(&log, OLTR_OPE_DM, &other, &row.result, error);
+        row.result.low = row.result.high = NAN;
+    }
     free(sum);
     return status == OLTR_OK ? append(results, &row, error) : status;
 }

@@ -10,6 +10,7 @@
 #include "report/figures/forest_figure.h"
 #include "report/io/whole_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,33 @@ static int read_log(struct ope_run *run)
     return EXIT_OK;
 }
 
+/* What was read and is in no list. */
+static void add_dropped(struct text *out, uint64_t n, const char *one, const char *many,
+                        const char *what)
+{
+    char number[GROUPED_SIZE];
+    if (n > 0)
+        text_printf(out, "; %s %s %s", model_grouped(n, number), n == 1 ? one : many, what);
+}
+
+static int too_few(const struct ope_run *run)
+{
+    const struct log_report *r = &run->report;
+    struct text dropped = {0};
+    add_dropped(&dropped, r->orphans, "click or impression", "clicks or impressions",
+                "without a list in the log");
+    add_dropped(&dropped, r->late, "outcome", "outcomes",
+                "after the list was closed (--wait, --open)");
+    add_dropped(&dropped, r->other, "event", "events",
+                "with another action (--clicks, --impressions)");
+    add_dropped(&dropped, r->unseen_skipped, "list", "lists", "without an outcome left out");
+    int code = complain(EXIT_USAGE, "%s: %llu list%s; an evaluation needs at least 2%s",
+                        run->arguments->operand[0], (unsigned long long)run->data.eval.n,
+                        plural_s(run->data.eval.n), dropped.bytes ? dropped.bytes : "");
+    text_free(&dropped);
+    return code;
+}
+
 static int check_log(struct ope_run *run)
 {
     const struct ope_data *data = &run->data;
@@ -200,9 +228,7 @@ static int check_log(struct ope_run *run)
                         run->arguments->operand[0],
                         (unsigned long long)(data->train.n + data->eval.n),
                         (unsigned long long)data->eval.n);
-    return complain(EXIT_USAGE, "%s: %llu list%s; an evaluation needs at least 2",
-                    run->arguments->operand[0], (unsigned long long)data->eval.n,
-                    plural_s(data->eval.n));
+    return too_few(run);
 }
 
 /* ---- output */
@@ -329,6 +355,19 @@ static int make_output(const struct arguments *arguments)
     return code;
 }
 
+/* Whether there is an estimate of any policy. */
+static int check_made(const struct ope_run *run)
+{
+    for (uint32_t i = 1; i < run->results.n; i++)
+        if (isfinite(run->results.estimate[i].result.value))
+            return EXIT_OK;
+    if (run->n_policies == 0)
+        return EXIT_OK;
+    const char *why = run->results.n > 1 ? run->results.estimate[1].result.warning : "";
+    return complain(EXIT_FAILED, "%s: no estimate could be made: %s", run->arguments->operand[0],
+                    run->reason[0] != '\0' ? run->reason : why);
+}
+
 /* ---- the command */
 
 static void run_free(struct ope_run *run)
@@ -355,9 +394,11 @@ int cmd_ope(const struct arguments *arguments)
     code = code == EXIT_OK ? read_log(run) : code;
     code = code == EXIT_OK ? check_ubi(run) : code;
     code = code == EXIT_OK ? check_log(run) : code;
+    code = code == EXIT_OK ? ope_name_all_items(run) : code;
     code = code == EXIT_OK ? ope_evaluate_all(run) : code;
     code = code == EXIT_OK ? print(run) : code;
     code = code == EXIT_OK ? write_files(run) : code;
+    code = code == EXIT_OK ? check_made(run) : code;
     run_free(run);
     return code;
 }

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { DEFAULT_DRAWS = 1000 };
@@ -190,31 +191,50 @@ static int find_chances(struct ope_run *run, const struct evaluated *p, struct o
     return find_model_chances(run, p, row, out, &error) == OLTR_OK ? EXIT_OK : complain_of(&error);
 }
 
+/* One estimator; where it cannot be computed, a note says why and the others are. */
+static int estimate_by(struct ope_run *run, const struct evaluated *p,
+                       const struct policy_chances *chances, oltr_ope_estimator estimator,
+                       struct ope_estimate *row, const char **why)
+{
+    oltr_error error = {OLTR_OK, ""};
+    if (!ope_can_estimate(&run->data, chances, estimator, why)) {
+        if (run->any_chosen)
+            ope_results_note(&run->results, "%s, %s: %s", p->label, oltr_ope_name(estimator), *why);
+        return EXIT_OK;
+    }
+    oltr_status status =
+        ope_results_add(&run->results, &run->data, chances, estimator, &run->options, row, &error);
+    if (status == OLTR_EUNSUPPORTED || status == OLTR_EVALUE)
+        ope_results_note(&run->results, "%s", error.msg);
+    else if (status != OLTR_OK)
+        return complain_of(&error);
+    return EXIT_OK;
+}
+
+/* The first note from here on says why there is no estimate. */
+static void keep_reason(struct ope_run *run, size_t from)
+{
+    const struct text *notes = &run->results.notes;
+    if (run->reason[0] == '\0' && !notes->failed && notes->length > from)
+        snprintf(run->reason, sizeof run->reason, "%.*s", (int)strcspn(notes->bytes + from, "\n"),
+                 notes->bytes + from);
+}
+
 static int estimate_all(struct ope_run *run, const struct evaluated *p,
                         const struct policy_chances *chances, struct ope_estimate *row)
 {
-    oltr_error error = {OLTR_OK, ""};
-    uint32_t done = 0;
     const char *why = NULL;
-    for (uint32_t e = 0; e < OLTR_OPE_ESTIMATORS; e++) {
-        if (!is_tried(run, e))
-            continue;
-        if (!ope_can_estimate(&run->data, chances, (oltr_ope_estimator)e, &why)) {
-            if (run->any_chosen)
-                ope_results_note(&run->results, "%s, %s: %s", p->label,
-                                 oltr_ope_name((oltr_ope_estimator)e), why);
-            continue;
-        }
-        if (ope_results_add(&run->results, &run->data, chances, (oltr_ope_estimator)e,
-                            &run->options, row, &error) != OLTR_OK)
-            return error.code == OLTR_EUNSUPPORTED ? complain(EXIT_USAGE, "%s", error.msg)
-                                                   : complain_of(&error);
-        done++;
-    }
-    if (done == 0 && !run->any_chosen)
+    uint32_t before = run->results.n;
+    size_t notes = run->results.notes.length;
+    int code = EXIT_OK;
+    for (uint32_t e = 0; code == EXIT_OK && e < OLTR_OPE_ESTIMATORS; e++)
+        if (is_tried(run, e))
+            code = estimate_by(run, p, chances, (oltr_ope_estimator)e, row, &why);
+    if (run->results.n == before && run->results.notes.length == notes)
         ope_results_note(&run->results, "%s: nothing can be estimated: %s", p->label,
                          why ? why : "the log has no propensities");
-    return EXIT_OK;
+    keep_reason(run, notes);
+    return code;
 }
 
 static int evaluate(struct ope_run *run, struct evaluated *p)
@@ -237,15 +257,18 @@ static void note_log(struct ope_run *run)
     const struct log_report *r = &run->report;
     struct ope_results *to = &run->results;
     char number[GROUPED_SIZE], items[GROUPED_SIZE];
-    bool models = false;
-    for (uint32_t i = 0; i < run->n_policies; i++)
-        models = models || run->policy[i].model;
+    bool models = ope_has_models(run);
     if (run->data.by_row)
         ope_results_note(to, "the log has no list ids: every row is a list of its own, values are "
                              "mean rewards of a row, and only iips and sniips can be computed");
     if (run->data.by_row && run->data.most_position == 0)
         ope_results_note(to, "there are no positions: every row is taken as the first slot");
-    if (models && (run->data.no_candidates || run->data.all_items))
+    if (models && run->items_from)
+        ope_results_note(to,
+                         "candidates: the log says that all items of a model were ranked; all %s "
+                         "items of %s are taken",
+                         model_grouped(run->data.items.n, items), run->items_from);
+    else if (models && (run->data.no_candidates || run->data.fewest.n > 0))
         ope_results_note(to, "candidates: the log %s; all %s items of it are taken",
                          run->data.no_candidates ? "does not say what could have been shown"
                                                  : "says that all items of a model were ranked",

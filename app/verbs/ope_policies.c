@@ -307,6 +307,69 @@ int ope_make_models(struct ope_run *run)
     return code == EXIT_OK ? check_prior(run) : code;
 }
 
+/* ---- the names of all items */
+
+bool ope_has_models(const struct ope_run *run)
+{
+    bool models = false;
+    for (uint32_t i = 0; i < run->n_policies; i++)
+        models = models || run->policy[i].model;
+    return models;
+}
+
+/* Whether the model has n items, and among them the first `known` of the log. */
+static bool has_items(const struct ope_run *run, const oltr_model *model, uint32_t n,
+                      uint32_t known)
+{
+    bool found = oltr_model_items(model) == n;
+    for (uint32_t i = 0; found && i < known; i++)
+        found = oltr_model_find(model, name_table_at(&run->data.items, i)) >= 0;
+    return found;
+}
+
+static int refuse_items(const struct all_items *said, uint32_t known)
+{
+    char all[GROUPED_SIZE], number[GROUPED_SIZE];
+    return complain(EXIT_USAGE,
+                    "%s:%llu: all %s items of a model were ranked (\"all_items\"), and the names "
+                    "of %s are known: log requests with `items`, or give the model of that time by "
+                    "--model",
+                    said->file, (unsigned long long)said->line, model_grouped(said->n, all),
+                    model_grouped(known, number));
+}
+
+static int add_items(struct ope_run *run, const struct evaluated *p)
+{
+    run->items_from = p->label;
+    for (uint32_t i = 0; i < oltr_model_items(p->model); i++)
+        if (name_table_add(&run->data.items, oltr_model_name(p->model, i)) == NO_NAME)
+            return complain_no_memory();
+    return EXIT_OK;
+}
+
+int ope_name_all_items(struct ope_run *run)
+{
+    const struct all_items *said = ope_data_other_items(&run->data);
+    uint32_t known = run->data.items.n;
+    int code = EXIT_OK;
+    if (!said || !ope_has_models(run))
+        return EXIT_OK;
+    for (uint32_t i = 0; code == EXIT_OK && i < run->n_policies; i++) {
+        const struct evaluated *p = &run->policy[i];
+        if (p->form != BY_MODEL || !has_items(run, p->model, said->n, known))
+            continue;
+        if (run->items_from && !has_items(run, p->model, said->n, run->data.items.n))
+            return complain(EXIT_USAGE,
+                            "%s:%llu: all %u items of a model were ranked; %s and %s have so many, "
+                            "and not the same: give only the model of that time by --model",
+                            said->file, (unsigned long long)said->line, said->n, run->items_from,
+                            p->label);
+        code = run->items_from ? EXIT_OK : add_items(run, p);
+    }
+    said = ope_data_other_items(&run->data); /* lists may say different numbers */
+    return code == EXIT_OK && said ? refuse_items(said, run->data.items.n) : code;
+}
+
 void ope_free_policies(struct ope_run *run)
 {
     for (uint32_t i = 0; i < run->n_policies; i++) {

@@ -32,16 +32,23 @@ struct ope_run {
     oltr_ope_options options;
     uint32_t draws, folds;
     double *rate;
+    const char *items_from; /* the model that names all items; NULL: the log does */
     struct ope_results results;
+    char reason[640]; /* why the first estimate that was not made was not */
 };
 
 /* EXIT_OK, or another exit code after a message, all of them. */
-int ope_read_policies(struct ope_run *run); /* --policy and --model */
-int ope_make_models(struct ope_run *run);   /* before the log is read */
+int ope_read_policies(struct ope_run *run);     /* --policy and --model */
+int ope_make_models(struct ope_run *run);       /* before the log is read */
+bool ope_has_models(const struct ope_run *run); /* policies that need candidates */
 int ope_train(struct ope_run *run, struct evaluated *p);
 /* Notes how many of the lists a stored model has learned already. */
 void ope_note_learned(struct ope_run *run, const struct evaluated *p);
 void ope_free_policies(struct ope_run *run);
+
+/* Where all items of a model were ranked: the log or a model given by --model has their names, or
+ * the evaluation is refused. */
+int ope_name_all_items(struct ope_run *run);
 
 /* All estimates of all policies, and the notes. */
 int ope_evaluate_all(struct ope_run *run);

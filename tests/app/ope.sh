@@ -19,9 +19,11 @@ for q in range(400):
             p *= random.uniform(0.2, 0.9)
             out.append(p)
         return out
-    lists.append(dict(id=f"q{q}", items=items, reward=[int(random.random() < 0.3) for _ in items],
-                      prefix=prefix(), slot=[random.uniform(0.05, 1) for _ in items],
-                      new_prefix=prefix(), new_slot=[random.uniform(0, 1) for _ in items]))
+    of = dict(id=f"q{q}", items=items, reward=[int(random.random() < 0.3) for _ in items],
+              prefix=prefix(), slot=[random.uniform(0.05, 1) for _ in items],
+              new_prefix=prefix(), new_slot=[random.uniform(0, 1) for _ in items])
+    of["slot"][0], of["new_slot"][0] = of["prefix"][0], of["new_prefix"][0]
+    lists.append(of)
 with open("log.csv", "w") as f:
     f.write("list_id,item,position,click,prefix_propensity,slot_propensity,new_prefix,new_slot\n")
     for l in lists:
@@ -112,13 +114,13 @@ cut -d, -f1-4,6 log.csv >slots.csv
 ope slots.csv --policy random
 says 'random    iips'
 ! grep -q 'random    sips' said || fail "sips without chances of lists"
-expect 0 'random, sips: the log has no prefix_propensities' "$OLTR" ope slots.csv --policy random -e sips
+expect 1 'no estimate could be made: random, sips: the log has no prefix_propensities' "$OLTR" ope slots.csv --policy random -e sips
 cut -d, -f1-4 log.csv >bare.csv
 ope bare.csv --policy random
 says 'random    dm'
 ! grep -q ips said || fail "weights without propensities"
 expect 2 'has neither x_prefix nor x_slot' "$OLTR" ope slots.csv --policy columns:x
-expect 2 'empirical Bernstein' "$OLTR" ope log.csv --policy columns:new -e snsips --interval bernstein
+expect 1 'no estimate could be made: columns:new, snsips: the empirical Bernstein' "$OLTR" ope log.csv --policy columns:new -e snsips --interval bernstein
 ope log.csv --policy columns:new --interval bernstein
 ! grep -q snsips said || fail "a Bernstein interval of a ratio"
 expect 2 'did you mean `sips`' "$OLTR" ope log.csv --policy random -e sipz
@@ -301,7 +303,7 @@ if [ -s "$DATA/obd-men/random.csv.gz" ] && [ -s "$DATA/obd-men/bts.csv.gz" ]; th
     cp said bts.json
     expect 0 "" "$OLTR" ope "$DATA/obd-men/bts.csv.gz" -p random --confidence 0.999 --json
     cp said random.json
-    expect 0 'random, sips: the log has no list ids' "$OLTR" ope "$DATA/obd-men/bts.csv.gz" -p random -e sips
+    expect 1 'random, sips: the log has no list ids' "$OLTR" ope "$DATA/obd-men/bts.csv.gz" -p random -e sips
     python3 - <<'PY' || fail "one policy's log does not predict the other's click rate"
 import json
 of = lambda name: {e["estimator"]: e for e in json.load(open(name))["estimates"]}

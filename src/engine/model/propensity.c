@@ -195,8 +195,8 @@ static oltr_status drawn_chances(const question *q, const candidates_view *view,
         return set_error(
             error, OLTR_EUNSUPPORTED,
             "the scores of %s are not independent, or have no law that is integrated, so "
-            "its chances cannot be computed: draw lists instead (draws of "
-            "oltr_model_propensity)",
+            "its chances cannot be computed: have them counted in drawn lists, by a number of "
+            "draws",
             ops->info.name);
     for (uint32_t part = 0; status == OLTR_OK && part < (ops->parts ? ops->parts(state) : 1);
          part++) {

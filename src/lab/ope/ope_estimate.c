@@ -314,8 +314,11 @@ static oltr_status estimate(const ope_rows *rows, const oltr_ope_options *o, dou
     oltr_status status = find_interval(rows, o, &s, out, error);
     if (status == OLTR_OK && isnan(out->low))
         add_sentence(out->warning,
-                     "More than a tenth of the resamples have no list with weight: there is no "
-                     "bootstrap interval.",
+                     rows->normalised
+                         ? "More than a tenth of the resamples have no list with weight: there is "
+                           "no bootstrap interval."
+                         : "More than a tenth of the resamples of so few lists have none of them: "
+                           "there is no bootstrap interval.",
                      0, 0);
     return status;
 }
