@@ -317,8 +317,10 @@ static void names_bad_lines(void **state)
     expect_refusal(HEAD "q,a,1.5,0\n", &plain, "not `1.5`");
     expect_refusal(HEAD "q,a,1,2\n", &plain,
                    "log:2: this model learns from clicks, 0 or 1, not `2`");
-    expect_refusal(HEAD "q,a,1,x\n", &real, "log:2: the reward must be a number, not `x`");
-    expect_refusal(HEAD "q,a,1,\n", &real, "not ``");
+    expect_refusal(HEAD "q,a,1,x\n", &real, "log:2: a click must be 0 or 1; other numbers go into");
+    expect_refusal("list_id,item,position,reward\nq,a,1,x\n", &real,
+                   "log:2: the reward must be a number, not `x`");
+    expect_refusal(HEAD "q,a,1,\n", &real, "it is ``");
     expect_refusal(HEAD "q,\"a\"b,1,0\n", &plain, "log:2: no separator behind the closing quote");
     expect_refusal(HEAD "q,a,1,\"0\n", &plain, "log:2: a quote that is opened here");
     expect_refusal("\"a\"b\n", &plain, "log:1: no separator behind");
@@ -395,7 +397,8 @@ static void reads_json(void **state)
     expect_refusal("{}\n{", &plain, "log:1: no \"item\"");
     expect_refusal("{\"item\": \"a\", \"click\": 0}\nx", &plain, "log:2: not JSON");
     expect_refusal("{\"item\": \"a\", \"click\": 3}\n", &plain, "this model learns from clicks");
-    expect_refusal("{\"item\": \"a\", \"click\": \"x\"}\n", &real, "the reward must be a number");
+    expect_refusal("{\"item\": \"a\", \"click\": \"x\"}\n", &real, "a click must be 0 or 1");
+    expect_refusal("{\"item\": \"a\", \"reward\": \"x\"}\n", &real, "the reward must be a number");
     expect_refusal("{\"item\": [], \"click\": 1}\n", &plain, "the item must be a text");
     expect_refusal("{\"list\": \"\", \"item\": 1, \"click\": 1}\n", &plain, "the id of the list");
     expect_refusal("{\"list\": \"q\", \"item\": 1, \"click\": 1, \"position\": 0}\n", &plain,
