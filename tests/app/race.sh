@@ -1,12 +1,10 @@
 # race.sh - the race and the full sampler draw from the same law: with the same users their regrets agree.
 . "$(dirname "$0")/common.bash"
 
-replications=60
-sanitized && replications=4
-cat >race.yaml <<YAML
+cat >race.yaml <<'YAML'
 rounds: 600
 slots: 10
-replications: $replications
+replications: 60
 world: {kind: log-uniform, items: 10000, low: 0.001, high: 0.3}
 policies:
   - {name: GTS, kind: gts}
