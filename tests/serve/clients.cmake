@@ -13,5 +13,5 @@ endif()
 foreach(name clients examples pages)
     add_test(NAME serve/${name} COMMAND ${OLTR_PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/${name}.py)
     set_tests_properties(serve/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS server ENVIRONMENT
-        "OLTR_MODULE=$<TARGET_FILE:oltr_redis>;OLTR_PRELOAD=${preload};OLTR_SOURCE=${PROJECT_SOURCE_DIR};OLTR_NPM=${CMAKE_CURRENT_BINARY_DIR}/npm;${hiredis_programs}")
+        "OLTR_MODULE=$<TARGET_FILE:oltr_redis>;OLTR_PRELOAD=${OLTR_ASAN_LIBRARY};OLTR_SOURCE=${PROJECT_SOURCE_DIR};OLTR_NPM=${CMAKE_CURRENT_BINARY_DIR}/npm;${hiredis_programs}")
 endforeach()

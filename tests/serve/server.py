@@ -14,7 +14,7 @@ From the environment:
     OLTR_MODULE           the module, oltr.so
     OLTR_REDIS_SERVER     the server program; otherwise redis-server in PATH
     OLTR_VALKEY_SERVER    a second one; otherwise valkey-server in PATH, or none
-    OLTR_PRELOAD          libraries that the server starts with: those of the sanitizer of the module
+    OLTR_PRELOAD          a library that the server starts with: the sanitizer of the module
     OLTR_KEEP             1: the folders are left for inspection
 """
 
