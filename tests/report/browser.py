@@ -32,6 +32,18 @@ INK = """(chart => {
 })"""
 
 # Does every curve end inside its chart?  A logarithmic axis must not reach down to zero.
+# Coloured pixels of a chart in the middle fifth of its width, between the columns of two swept words; the grid is grey.
+BETWEEN = """(chart => {
+  let ink = 0;
+  for (const c of chart.area.querySelectorAll('canvas')) {
+    const {x, w} = chart.graph.getArea(), scale = c.width / c.clientWidth;
+    const pixels = c.getContext('2d').getImageData((x + 0.4 * w) * scale, 0, 0.2 * w * scale, c.height).data;
+    for (let i = 0; i < pixels.length; i += 4)
+      ink += pixels[i + 3] > 0 && Math.max(...pixels.slice(i, i + 3)) - Math.min(...pixels.slice(i, i + 3)) > 40;
+  }
+  return ink;
+})"""
+
 ENDS = """(({graph, data, step, area}) => {
   const row = data.rows[data.rows.length - 1], {width, height} = area.getBoundingClientRect();
   return !(graph.getOptionForAxis('logscale', 'x') && graph.xAxisRange()[0] <= 0) && data.curves.every((curve, i) => {
@@ -267,6 +279,19 @@ class Reader:
         self.expect(self.chrome.js("document.querySelectorAll('#result p').length") >= 1, "no result on top of a report of other experiments")
         self.expect(self.chrome.js("document.querySelectorAll('#lead .chart').length") == 1, "no figure on top of a report of other experiments")
         self.chrome.picture(self.pictures / "own.png")
+        self.words_apart()
+
+    def words_apart(self):
+        """Swept words have no order: their points are not joined, and each is at the place of its curve."""
+        js, chart = self.chrome.js, "oltrReport.charts.find(c => c.data.title === 'Two click models')"
+        js("oltrReport.startAll()")
+        self.expect(js(f"{INK}({chart}) > 500"), "swept words: nothing is drawn")
+        self.expect(js(f"{BETWEEN}({chart})") == 0, "swept words are joined by lines")
+        self.expect(js(f"{BETWEEN}(oltrReport.charts.find(c => !c.data.shifts))") > 0, "no line between rounds")
+        apart = js(f"(c => c.shift(c.graph, 'random') - c.shift(c.graph, 'gts'))({chart})")
+        self.expect(apart > 10, f"swept words: two points are only {apart} pixels apart")
+        js(f"{chart}.area.scrollIntoView({{behavior: 'instant', block: 'center'}})")
+        self.chrome.picture(self.pictures / "words.png")
 
 
 def phone(reader, url):

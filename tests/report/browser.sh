@@ -39,7 +39,9 @@ world: {kind: beta, items: 10}
 slots: 2
 rounds: 1000
 replications: 20
-policies: [{kind: gts}, {kind: random}]
+policies: [{kind: gts, seen: last}, {kind: random}]
+sweep: {key: world.clicks, values: [cascade, dcm]}
+figures: [{file: words, x: sweep, title: Two click models}]
 YAML
 "$oltr" run two.yaml -q -o own/two
 cp -r tour/hostile own/hostile

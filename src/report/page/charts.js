@@ -27,14 +27,18 @@ function vector(name, attributes, ...children) {
   return e;
 }
 
-/* A short piece of the curve, for its name. */
-function swatch(curve) {
-  const line = vector(
-      'line', {x1: 0, y1: 5, x2: 26, y2: 5, 'stroke-width': 2.6, stroke: shade(curve.colour)});
-  if (curve.dash) line.setAttribute('stroke-dasharray', curve.dash.join(' '));
+const POINT = 3.5; /* radius of a mark, in pixels */
+
+/* A short piece of the curve, or one of its points, for its name. */
+function swatch(curve, isPoint) {
+  const colour = shade(curve.colour);
+  const mark = isPoint
+      ? vector('circle', {cx: 20, cy: 5, r: POINT + 0.5, fill: colour})
+      : vector('line', {x1: 0, y1: 5, x2: 26, y2: 5, 'stroke-width': 2.6, stroke: colour});
+  if (curve.dash && !isPoint) mark.setAttribute('stroke-dasharray', curve.dash.join(' '));
   return element(
       'span', {class: 'swatch'},
-      vector('svg', {viewBox: '0 0 26 10', width: 26, height: 10, 'aria-hidden': 'true'}, line));
+      vector('svg', {viewBox: '0 0 26 10', width: 26, height: 10, 'aria-hidden': 'true'}, mark));
 }
 
 /* Moves ascending places apart until neighbours have the distance `gap` and all lie in [low, high],
@@ -155,7 +159,9 @@ class Chart {
       x.ticker = logTicks;
     const first = data.rows[0][0], last = data.rows[data.rows.length - 1][0];
     const share = this.hasWords() ? 0.07 : 0.03;
-    const margin = data.log_x ? (last / first) ** share : (last - first || 1) * share;
+    const margin = data.log_x ? (last / first) ** share
+        : data.shifts         ? 0.4
+                              : (last - first || 1) * share;
     const ends = data.log_x ? [first / margin, last * margin]
                             : [first - margin, last + margin]; /* room for marks and words */
     return {
@@ -170,7 +176,8 @@ class Chart {
       highlightCircleSize: 4,
       connectSeparatedPoints: true,
       drawPoints: Boolean(data.marks),
-      pointSize: 3.5,
+      pointSize: POINT,
+      ...(data.shifts ? this.apart() : {}),
       rightGap: 26, /* half of the last tick's label */
       xLabelHeight: 18,
       xAxisHeight: this.hasWords() ? 7 + 13 * this.wordLines() : undefined,
@@ -190,6 +197,35 @@ class Chart {
         this.reset.disabled = !this.graph.isZoomed();
       }
     };
+  }
+
+  /* Points that are not joined, each with its error, side by side at one x. */
+  apart() {
+    const draw = ({dygraph, drawingContext: pen, plotArea, points, setName, color, strokeWidth}) => {
+      const right = this.shift(dygraph, setName);
+      const end = part => plotArea.y + plotArea.h * (Number.isFinite(part) ? part : 1);
+      Object.assign(pen, {strokeStyle: color, fillStyle: color, lineWidth: strokeWidth});
+      for (const point of points.filter(({yval}) => Number.isFinite(yval))) {
+        const x = point.canvasx + right;
+        pen.beginPath();
+        pen.moveTo(x, end(point.y_top));
+        pen.lineTo(x, end(point.y_bottom));
+        pen.stroke();
+        pen.beginPath();
+        pen.arc(x, point.canvasy, POINT, 0, 2 * Math.PI);
+        pen.fill();
+      }
+    };
+    const highlight = (graph, name, pen, x, ...rest) =>
+        Dygraph.Circles.DEFAULT(graph, name, pen, x + this.shift(graph, name), ...rest);
+    return {plotter: draw, drawHighlightPointCallback: highlight};
+  }
+
+  /* How many pixels the points of a curve are right of their x. */
+  shift(graph, name) {
+    const {shifts, curves} = this.data, [from, to] = graph.xAxisRange();
+    const far = shifts ? shifts[curves.findIndex(curve => curve.name === name)] : 0;
+    return far * graph.getArea().w / (to - from);
   }
 
   /* Ticks that are words have room for up to three lines of them. */
@@ -233,7 +269,7 @@ class Chart {
       const input = element('input', {type: 'checkbox', checked: ''}), value = element('output');
       input.addEventListener('change', () => this.show(i, input.checked));
       const label = element(
-          'label', {title: `Show or hide ${curve.name}`}, input, swatch(curve),
+          'label', {title: `Show or hide ${curve.name}`}, input, this.swatch(curve),
           element('span', {class: 'name'}, curve.name), value);
       return {input, value, label};
     });
@@ -243,6 +279,8 @@ class Chart {
         'fieldset', {class: this.data.errors && this.entries.length <= MOST_ENDS ? 'legend' : 'legend many'},
         this.title, names);
   }
+
+  swatch(curve) { return swatch(curve, Boolean(this.data.shifts)); }
 
   /* Puts every name beside the end of its curve, as near as the other names allow. */
   place(graph) {
@@ -262,11 +300,11 @@ class Chart {
     const gap = this.entries[0].label.offsetHeight + 1;
     const middles = spread(ends.map(end => end.y), gap, gap / 2, height - gap / 2);
     ends.forEach(({entry, curve, y}, i) => {
-      entry.label.style.top = `${middles[i] - gap / 2}px`;
+      const x1 = from + this.shift(graph, curve.name), y2 = middles[i];
+      entry.label.style.top = `${y2 - gap / 2}px`;
       if (entry.input.checked)
         this.leaders.append(vector(
-            'line',
-            {x1: from, y1: y, x2: 18, y2: middles[i], stroke: shade(curve.colour), 'stroke-width': 1}));
+            'line', {x1, y1: y, x2: 18, y2, stroke: shade(curve.colour), 'stroke-width': 1}));
     });
     this.leaders.setAttribute('height', height);
     names.style.height = `${height}px`;
@@ -382,6 +420,6 @@ class Chart {
     const {series, gridLineColor, axisLineColor} = this.options();
     this.graph.updateOptions({series, gridLineColor, axisLineColor});
     this.entries.forEach(
-        (entry, i) => entry.label.querySelector('.swatch').replaceWith(swatch(this.data.curves[i])));
+        (entry, i) => entry.label.querySelector('.swatch').replaceWith(this.swatch(this.data.curves[i])));
   }
 }

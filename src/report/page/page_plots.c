@@ -71,6 +71,15 @@ static json_t *ticks_json(const struct drawing *drawing)
     return ticks;
 }
 
+/* How far right of its x each curve has its points; null: they are joined. */
+static json_t *shifts_json(const struct drawing *drawing)
+{
+    json_t *shifts = drawing_is_joined(drawing) ? json_null() : json_array();
+    for (size_t i = 0; json_is_array(shifts) && i < drawing->n_curves; i++)
+        shifts = with_number(shifts, curve_shift(drawing, &drawing->curve[i]), 5);
+    return shifts;
+}
+
 static json_t *rows_json(struct drawing *drawing)
 {
     json_t *rows = json_array();
@@ -94,9 +103,10 @@ static json_t *regret_plot(struct drawing *drawing)
     json_t *plot = plot_json(drawing->figure->title, drawing_x_title(drawing), y, true, curves,
                              rows_json(drawing));
     json_t *axes =
-        json_pack("{s:b, s:b, s:b, s:b, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y,
+        json_pack("{s:b, s:b, s:b, s:b, s:o, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y,
                   "from_zero", figure_is_from_zero(drawing->figure), "marks",
-                  drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing));
+                  drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing), "shifts",
+                  shifts_json(drawing));
     if (!axes || !plot || json_object_update(plot, axes) != 0) {
         json_decref(plot);
         plot = NULL;
