@@ -102,11 +102,10 @@ static json_t *regret_plot(struct drawing *drawing)
         curves = json_with(curves, curve_json(drawing->curve[i].label, &drawing->curve[i].style));
     json_t *plot = plot_json(drawing->figure->title, drawing_x_title(drawing), y, true, curves,
                              rows_json(drawing));
-    json_t *axes =
-        json_pack("{s:b, s:b, s:b, s:b, s:o, s:o}", "log_x", drawing->log_x, "log_y", drawing->log_y,
-                  "from_zero", figure_is_from_zero(drawing->figure), "marks",
-                  drawing->figure->x == FIGURE_SWEEP, "ticks", ticks_json(drawing), "shifts",
-                  shifts_json(drawing));
+    json_t *axes = json_pack("{s:b, s:b, s:b, s:b, s:o, s:o}", "log_x", drawing->log_x, "log_y",
+                             drawing->log_y, "from_zero", figure_is_from_zero(drawing->figure),
+                             "marks", drawing->figure->x == FIGURE_SWEEP, "ticks",
+                             ticks_json(drawing), "shifts", shifts_json(drawing));
     if (!axes || !plot || json_object_update(plot, axes) != 0) {
         json_decref(plot);
         plot = NULL;
