@@ -101,16 +101,23 @@ def test_stubtest(tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def check_types(folder, text):
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy has read of other packages."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def check_types(folder, cache, text):
     """The output of mypy for a program."""
     (folder / "program.py").write_text(text)
     (folder / "mypy.ini").write_text(CONFIG)
-    return run("-m", "mypy", "--strict", "--config-file", "mypy.ini", "program.py", folder=folder)
+    return run("-m", "mypy", "--strict", "--config-file", "mypy.ini", "--cache-dir", str(cache),
+               "program.py", folder=folder)
 
 
-def test_mypy_accepts_good_programs(tmp_path):
+def test_mypy_accepts_good_programs(tmp_path, cache):
     pytest.importorskip("mypy")
-    result = check_types(tmp_path, """
+    result = check_types(tmp_path, cache, """
 import numpy as np
 import oltr
 
@@ -146,8 +153,8 @@ BAD_LINES = [
 ]
 
 
-def test_mypy_refuses_bad_programs(tmp_path):
+def test_mypy_refuses_bad_programs(tmp_path, cache):
     pytest.importorskip("mypy")
-    result = check_types(tmp_path, "import oltr\n" + "\n".join(BAD_LINES) + "\n")
+    result = check_types(tmp_path, cache, "import oltr\n" + "\n".join(BAD_LINES) + "\n")
     for number, line in enumerate(BAD_LINES, 2):
         assert f"program.py:{number}: error" in result.stdout, line
