@@ -10,7 +10,7 @@
 #include "conform/model_fixtures.h"
 #include "support/model_image.h"
 
-enum { ITEMS_IN = 5, IDS_IN = 4, WINDOW = 0x00ABCDE7, MUTATIONS = 400 };
+enum { ITEMS_IN = 5, IDS_IN = 4, WINDOW = 0x00ABCDE7, MUTATIONS = 50 };
 
 static variant_list variants;
 
@@ -564,7 +564,7 @@ static void mutations_are_refused_or_work(void **state)
     image good = findable_image(v);
     size_t length_at = place_of_length(good.byte, good.size);
     dice d = {77};
-    for (int i = 0; i < MUTATIONS * EFFORT / 8; i++) {
+    for (int i = 0; i < MUTATIONS * EFFORT; i++) {
         image m = copy_image(&good);
         oltr_error error = {OLTR_OK, ""};
         for (uint32_t steps = 1 + below(&d, 2); steps > 0; steps--)

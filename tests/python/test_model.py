@@ -1355,7 +1355,8 @@ def test_random_arguments_never_crash():
         oltr.Model("lints", dim=3, candidates=9),
     ]
     refused = accepted = 0
-    for _ in range(8_000 if SANITIZED else 20_000):
+    calls = 8_000 if SANITIZED else 20_000
+    for _ in range(calls):
         model = chance.choice(models)
         method, names = chance.choice(list(METHODS.items()))
         by_place = [argument(chance, name) for name in names[: chance.randrange(4)]]
@@ -1385,7 +1386,7 @@ def test_random_arguments_never_crash():
             assert lessons or model.to_bytes() == before, (method, by_place, by_name)
     for model in models:
         model.check()
-    assert accepted > 2000 and refused > 2000
+    assert accepted > calls // 10 and refused > calls // 10
 
 
 def test_random_settings_never_crash():

@@ -162,7 +162,7 @@ static void test_nothing_learned_is_the_prior(void **unused)
  * beside one made anew from the sums. */
 static void test_does_not_drift(void **unused)
 {
-    enum { D = 136, L = 120, ROUNDS = EFFORT > 1 ? 15000 : 4000 };
+    enum { D = 136, L = 120, ROUNDS = EFFORT > 1 ? 15000 : 1000 };
     dice rng = {22};
     belief b = belief_of(D, 1e-4);
     float *x = room(L * D, sizeof *x);
