@@ -138,6 +138,10 @@ model 2 '--learn is for requests on standard input' rank a.oltr -k 1 --learn
 model 2 'ranks rows of features' rank kind-lints.oltr -k 1
 model 2 'the model has no items yet' rank quiet.oltr -k 1
 model 2 'cannot read no-such' rank a.oltr --items-from no-such
+model 2 '--items-from /dev/null: ' rank a.oltr --items-from /dev/null # not all items of the model
+: >nothing
+model 2 '--items-from nothing: there is no name in it' rank a.oltr --items-from nothing
+model 2 '--items-from nothing: there is no name in it' show a.oltr --items-from nothing
 printf 'x%.0s' {1..600} >long
 model 2 'long:1: a name has 1 to 512 bytes' rank a.oltr --items-from long
 head -c 0 /dev/null >empty
