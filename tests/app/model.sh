@@ -314,9 +314,24 @@ says 'not JSON'
 model 2 'none.json: cannot be opened' create x.oltr --from none.json
 [ ! -e x.oltr ] || fail "a refused dump made a model"
 model 1 'cannot write' dump one.oltr -o no/such/file
+model 2 '--output ./one.oltr would overwrite the file that is read' dump one.oltr -o ./one.oltr
+model 2 '--output one.oltr would overwrite the file that is read' show one.oltr -o one.oltr
+model 0 'is whole' check one.oltr
+ln -s /dev/null sink # a device is written into, and not replaced by a file
+model 0 '' dump one.oltr -o sink
+[ "$(readlink sink)" = /dev/null ] || fail "a file took the place of a device"
+ln -s behind.json link.json
+model 0 '' dump one.oltr -o link.json
+[ -L link.json ] || fail "a file took the place of a link"
+same behind.json one.json
+if [ -e /proc/self/fd ]; then
+    ln -s /proc/self/fd/1 standard-output # as /dev/stdout
+    "$OLTR" model dump one.oltr -o standard-output | cmp -s - one.json || fail "into a pipe"
+fi
 if [ -e /dev/full ]; then
     "$OLTR" model dump one.oltr >/dev/full 2>said
     [ $? -eq 1 ] || fail "a full disk went unnoticed"
+    model 1 '--log /dev/full: cannot write: No space left' rank one.oltr -k 1 --log /dev/full
 fi
 model 0 'ts-beta, child.oltr: 6 items, 0 lessons' create child.oltr --like one.oltr --strength 0.25
 model 0 'policy ts-beta (prior full)' show child.oltr
