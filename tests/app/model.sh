@@ -252,6 +252,11 @@ model 0 '1 item removed' trim a.oltr --idle 1
 
 # ---- forget, merge
 model 2 'model forget needs --keep SHARE' forget a.oltr
+cp a.oltr minus.oltr
+[ ! -e a.oltr.log ] || cp a.oltr.log minus.oltr.log
+model 0 'done' forget minus.oltr --keep -0
+model 0 '' show minus.oltr --csv
+grep -q ',-0,' said && fail "forgetting everything leaves -0"
 model 2 '--keep must be a number from 0 to 1' forget a.oltr --keep 2
 model 2 '--id: a name has 1 to 512 bytes' forget a.oltr --keep 1 --id ''
 model 0 'done' forget a.oltr --keep 0.5 --id monday
