@@ -88,6 +88,7 @@ grep -qF 'stopped before the simulation began; nothing is kept' said || fail "do
 mkfifo pipe
 "$OLTR" run pipe -o early >said 2>&1 &
 child=$!
+sleep 0.2
 while kill -INT "$child" 2>/dev/null; do sleep 0.1; done
 wait "$child"
 code=$?
