@@ -52,6 +52,13 @@ bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool is_one_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return strcmp(one, other) == 0 || (stat(one, &a) == 0 && stat(other, &b) == 0 &&
+                                       a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
 int need_folder(const char *path)
 {
     struct stat status;

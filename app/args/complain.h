@@ -21,6 +21,8 @@ int complain_of(const oltr_error *error);
 void complain_as_rank(unsigned rank);
 
 bool is_folder(const char *path);
+/* Two names of one file? */
+bool is_one_file(const char *one, const char *other);
 /* EXIT_OK where `path` is a folder, else EXIT_USAGE after a message. */
 int need_folder(const char *path);
 

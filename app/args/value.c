@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "app/args/value.h"
 
+#include "engine/base/file.h"
 #include "engine/base/quote.h"
 
 #include <errno.h>
@@ -113,6 +114,27 @@ int value_word(const struct arguments *arguments, const char *name, uint32_t *ou
         }
     join_words(option->words, all);
     return complain(EXIT_USAGE, "--%s must be %s, not `%s`", name, all, quote_input(text, shown));
+}
+
+int value_output(const struct arguments *arguments, const char *name)
+{
+    const char *path = arguments_value(arguments, name);
+    if (!path || strcmp(path, "-") == 0 || is_special(path))
+        return EXIT_OK;
+    for (uint32_t i = 0; i < arguments->n_operands; i++)
+        if (is_one_file(path, arguments->operand[i]))
+            return complain(EXIT_USAGE,
+                            "--%s %s would overwrite the file that is read; give another name",
+                            name, path);
+    for (uint32_t i = 0; i < arguments->n_given; i++) {
+        const struct option *other = arguments->given[i].option;
+        if (other->argument && strcmp(other->argument, "FILE") == 0 &&
+            strcmp(other->name, name) != 0 && is_one_file(path, arguments->given[i].value))
+            return complain(EXIT_USAGE,
+                            "--%s %s would overwrite the file of --%s; give another name", name,
+                            path, other->name);
+    }
+    return EXIT_OK;
 }
 
 int value_threads(const struct arguments *arguments, uint32_t *out)

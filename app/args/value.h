@@ -16,6 +16,9 @@ int value_list32(const struct arguments *arguments, const char *name, uint32_t l
                  uint32_t most, uint32_t *out, uint32_t *count);
 /* The place of the value among `words` of its option. */
 int value_word(const struct arguments *arguments, const char *name, uint32_t *out);
+/* EXIT_USAGE after a message if the FILE of this option is an operand, or the FILE of another
+ * option, so that writing it would destroy what is read.  A device or a pipe may be both. */
+int value_output(const struct arguments *arguments, const char *name);
 /* --threads; without it, or with 0: the number of processors. */
 int value_threads(const struct arguments *arguments, uint32_t *out);
 

@@ -44,7 +44,9 @@ static int read_experiment(struct job *job)
     if (status == OLTR_OK)
         status = config_open(name, text.bytes, text.length, &job->config, &error);
     text_free(&text);
-    int code = status == OLTR_OK ? EXIT_OK : complain_of(&error);
+    int code = status == OLTR_OK ? EXIT_OK
+               : stop_asked()    ? stopped_early() /* a signal ends the reading of a pipe */
+                                 : complain_of(&error);
     if (code == EXIT_OK && job->full)
         code = full_size_choose(job);
     if (code == EXIT_OK && config_read(&job->config, &job->overrides, &error) != OLTR_OK)

@@ -1,9 +1,10 @@
 /* cmd_data_convert.c - `oltr data convert`: converts text to the binary form, and normalises it
  * with a normaliser that is fitted here or was fitted before. */
 #define _POSIX_C_SOURCE 200809L
-#include "engine/base/file.h"
+#include "app/args/value.h"
 #include "app/verbs/data_family.h"
 #include "app/verbs/offers.h"
+#include "engine/base/file.h"
 #include "lab/data/dataset.h"
 #include "lab/data/normaliser.h"
 #include "report/io/whole_file.h"
@@ -72,7 +73,11 @@ static int read_request(const struct arguments *arguments, struct request *r)
     if (!r->output && (strcmp(r->input, "-") == 0 || is_special(r->input)))
         return complain(EXIT_USAGE, "no cache can be written beside %s: give -o FILE",
                         strcmp(r->input, "-") == 0 ? "standard input" : "a pipe or a device");
-    int code = read_kind(kind, &r->kind);
+    int code = value_output(arguments, "output");
+    if (code == EXIT_OK)
+        code = value_output(arguments, "fit");
+    if (code == EXIT_OK)
+        code = read_kind(kind, &r->kind);
     return code == EXIT_OK ? data_read_options(arguments, &r->options) : code;
 }
 

@@ -1,4 +1,5 @@
 /* cmd_model_dump.c - `oltr model dump`: the whole model as JSON. */
+#include "app/args/value.h"
 #include "app/verbs/model_family.h"
 #include "app/verbs/model_json.h"
 #include "report/io/whole_file.h"
@@ -17,7 +18,9 @@ int cmd_model_dump(const struct arguments *arguments)
     oltr_error error = {OLTR_OK, ""};
     struct text json = {0};
     oltr_store *store;
-    int code = model_open(arguments->operand[0], false, OLTR_SYNC_NONE, &store);
+    int code = value_output(arguments, "output");
+    if (code == EXIT_OK)
+        code = model_open(arguments->operand[0], false, OLTR_SYNC_NONE, &store);
     if (code != EXIT_OK)
         return code;
     oltr_status status = model_to_json(oltr_store_read(store), &json, &error);

@@ -1,9 +1,6 @@
 /* cmd_model_merge.c - `oltr model merge`: adds what other models have learned.  All or none: the
  * models are merged into a copy, which takes the place of the model at the end. */
-#define _POSIX_C_SOURCE 200809L
 #include "app/verbs/model_family.h"
-
-#include <sys/stat.h>
 
 const struct option model_merge_options[] = {
     {0, "id", "TEXT", NULL, "of this merge, so that it counts once; with one OTHER"},
@@ -11,18 +8,10 @@ const struct option model_merge_options[] = {
     {0, NULL, NULL, NULL, NULL},
 };
 
-/* Two names of one file? */
-static bool is_same_file(const char *one, const char *other)
-{
-    struct stat a, b;
-    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
 static int check_others(const struct arguments *arguments)
 {
     for (uint32_t i = 1; i < arguments->n_operands; i++)
-        if (is_same_file(arguments->operand[0], arguments->operand[i]))
+        if (is_one_file(arguments->operand[0], arguments->operand[i]))
             return complain(EXIT_USAGE, "%s would be added to itself; give other models",
                             arguments->operand[i]);
     return EXIT_OK;

@@ -522,7 +522,7 @@ static int rank_once(const struct arguments *arguments, struct request *q)
             code = complain(EXIT_USAGE, "a policy with features ranks rows of features: give "
                                         "requests with \"features\" on standard input");
         else if (rank(&r, q, &list, names.n > 0 ? names.name : NULL, &show, &error) != OLTR_OK)
-            code = complain_of(&error);
+            code = error.code == OLTR_EIO ? complain_failed(&error) : complain_of(&error);
         else if (arguments_has(arguments, "json"))
             add_answer(&out, &r, q, &list, names.n > 0, show.k);
         else

@@ -354,6 +354,8 @@ int cmd_model_show(const struct arguments *arguments)
     uint32_t top = DEFAULT_TOP;
     int code = value_whole32(arguments, "top", 1, OLTR_MOST_MODEL_ITEMS, &top);
     if (code == EXIT_OK)
+        code = value_output(arguments, "output");
+    if (code == EXIT_OK)
         code = model_names_read(arguments, 1, &names);
     if (code == EXIT_OK)
         code = model_open(arguments->operand[0], false, OLTR_SYNC_NONE, &store);

@@ -328,10 +328,10 @@ static int check_overwrite(const struct arguments *arguments, const char *folder
     const char *taken = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     for (uint32_t i = 0; i < arguments->n_operands; i++)
-        taken = ope_same_file(path, arguments->operand[i]) ? path : taken;
+        taken = is_one_file(path, arguments->operand[i]) ? path : taken;
     for (uint32_t i = 0; i < arguments->n_given; i++) {
         const char *value = arguments->given[i].value;
-        taken = value && ope_same_file(path, value) ? path : taken;
+        taken = value && is_one_file(path, value) ? path : taken;
     }
     return taken ? complain(EXIT_USAGE, "%s is read, and would be overwritten by --output %s",
                             taken, folder)

@@ -96,6 +96,9 @@ static int check_output(struct request *request)
     if (strcmp(path, "-") == 0)
         return EXIT_OK;
     oltr_error error = {OLTR_OK, ""};
+    int code = value_output(request->arguments, "output");
+    if (code != EXIT_OK)
+        return code;
     return file_probe(path, &error) == OLTR_OK ? EXIT_OK : complain_failed(&error);
 }
 

@@ -181,6 +181,8 @@ static int add_file(struct model_names *out, const char *path)
         return complain_of(&error);
     int code = add_lines(out, &in, path);
     log_input_close(&in);
+    if (code == EXIT_OK && out->n == 0)
+        return complain(EXIT_USAGE, "--items-from %s: there is no name in it", path);
     return code;
 }
 

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- --policy and --model */
@@ -172,13 +171,6 @@ static oltr_status learn_lesson(void *with, const oltr_lesson *lesson, int *appl
     return oltr_model_learn(with, lesson, applied, error);
 }
 
-bool ope_same_file(const char *one, const char *other)
-{
-    struct stat a, b;
-    return strcmp(one, other) == 0 || (stat(one, &a) == 0 && stat(other, &b) == 0 &&
-                                       a.st_dev == b.st_dev && a.st_ino == b.st_ino);
-}
-
 static int train_on_file(struct ope_run *run, const struct evaluated *p, const char *path)
 {
     oltr_error error = {OLTR_OK, ""};
@@ -186,7 +178,7 @@ static int train_on_file(struct ope_run *run, const struct evaluated *p, const c
     struct log_report report = {.lenient = run->report.lenient};
     struct log_files files = {.path = &path, .n = 1};
     for (uint32_t i = 0; i < run->arguments->n_operands; i++)
-        if (ope_same_file(path, run->arguments->operand[i]))
+        if (is_one_file(path, run->arguments->operand[i]))
             return complain(
                 EXIT_USAGE,
                 "--train %s is the log of the evaluation, and a policy that has learned "

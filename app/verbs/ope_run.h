@@ -55,7 +55,4 @@ int ope_evaluate_all(struct ope_run *run);
 
 extern const char *const ope_intervals[]; /* of --interval, as OLTR_OPE_BOOTSTRAP, ... */
 
-/* The same file under any name. */
-bool ope_same_file(const char *one, const char *other);
-
 #endif

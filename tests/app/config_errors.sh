@@ -40,6 +40,7 @@ bad 'merge keys (<<) are not supported' <<<$'world:\n  <<: {kind: beta}'
 bad 'tags (!name) are not supported' <<<'rounds: !!int 3'
 bad 'a key must be a word' <<<'[1, 2]: 3'
 bad 'bad.yaml:2:8: ' < <(printf 'rounds: 1\ntitle: \377\376\n')
+bad 'bad.yaml:2:1: slotz: unknown key' <<<$'\xef\xbb\xbfrounds: 10\nslotz: 3' # a byte order mark
 bad 'save the file as UTF-8' < <(printf 'rounds: 1\ntitle: \377\376\n')
 bad 'nested deeper than any experiment' < <(printf 'a: '; printf '[%.0s' {1..200}; printf ']%.0s' {1..200})
 bad 'nested deeper than any experiment' < <(printf '[%.0s' {1..50000})

@@ -25,7 +25,7 @@ expect 0 "istella/train.txt: 2 queries" "$OLTR" data generate istella --queries 
 there istella/train.txt
 
 expect 2 'data generate needs SHAPE' "$OLTR" data generate
-expect 2 'no shape is called `web30`; did you mean web30k' "$OLTR" data generate web30 -o x
+expect 2 'no shape is called `web30`; did you mean `web30k`?' "$OLTR" data generate web30 -o x
 expect 2 'no shape is called `yahooooo`; there are web30k and istella' "$OLTR" data generate yahooooo -o x
 expect 2 'no split is called `dev`' "$OLTR" data generate web30k -o x --split dev
 expect 2 '--queries must be a whole number from 1' "$OLTR" data generate web30k -o x --queries 0
@@ -35,7 +35,7 @@ echo >plain
 expect 1 'cannot make this folder' "$OLTR" data generate web30k -o plain --queries 1
 if [ -e /dev/full ]; then
     mkdir full && ln -s /dev/full full/train.txt
-    expect 1 'cannot write /dev/full: No space left' "$OLTR" data generate web30k -o full --queries 1
+    expect 1 'cannot write full/train.txt: No space left' "$OLTR" data generate web30k -o full --queries 1
 fi
 mkdir limited
 (trap '' XFSZ; ulimit -f 16; "$OLTR" data generate web30k -o limited --queries 1 >said 2>&1) && fail "a cut file is no failure"
@@ -140,6 +140,19 @@ ln -s /dev/null hole # a device is written into, and not replaced by a file
 expect 0 "" "$OLTR" data convert tiny.txt -o hole
 expect 0 "" "$OLTR" data convert tiny.txt --fit hole --normalise none -o hole
 [ "$(readlink hole)" = /dev/null ] || fail "a file took the place of a device"
+if [ -e /proc/self/fd ]; then
+    ln -s /proc/self/fd/1 out # as /dev/stdout
+    "$OLTR" data convert tiny.txt -o tiny.oltr -q && "$OLTR" data convert tiny.txt -o out -q | cmp -s - tiny.oltr ||
+        fail "into a pipe"
+    "$OLTR" data convert tiny.txt -o out -q >copied && [ -L out ] || fail "a file took the place of a link"
+    same copied tiny.oltr
+fi
+cp tiny.txt kept.txt
+for wrong in '-o ./tiny.txt' '--fit tiny.txt -o x.oltr' '--with tiny.txt -o tiny.txt' '--fit x.oltr -o x.oltr'; do
+    expect 2 "would overwrite the file" "$OLTR" data convert tiny.txt $wrong
+done
+[ ! -e x.oltr ] || fail "a wrong request wrote a file"
+same tiny.txt kept.txt
 printf '1 qid:1 1:1 2:5 3:2\n0 qid:1 1:2 2:4 3:3\n' >wide.txt && printf '1 qid:1 1:1\n0 qid:1 1:2 2:4\n' >sparse.txt
 expect 0 "" "$OLTR" data convert wide.txt --fit wide.norm -o wide.oltr # the features that a sparse text does not reach are 0
 expect 0 "sparse.oltr: 2 rows of 3 features" "$OLTR" data convert sparse.txt --with wide.norm -o sparse.oltr

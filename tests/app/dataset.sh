@@ -205,6 +205,7 @@ expect 0 "" "$OLTR" run none.yaml -o none --no-figures -q
 # --- mistakes of the data
 expect 2 'there is no train.txt and no train.txt.gz in the folder nowhere' "$OLTR" run tiny.yaml -o bad --data nowhere
 expect 2 'none of the 5 test queries has 10 documents' "$OLTR" run read.yaml -o bad --data texts -K 10
+grep -q 'training scorers' said && fail "scorers are trained for a run that cannot be"
 expect 2 'the scale ends at 1' "$OLTR" run read.yaml -o bad --data texts --set world.largest_grade=1
 expect 2 'take err' "$OLTR" run read.yaml -o bad --data texts --set world.grades=perfect
 expect 2 'are more than' "$OLTR" run tiny.yaml -o bad --replications 4000000

@@ -133,6 +133,8 @@ mkdir bin
 printf '#!/bin/sh\necho "line 1: no terminal"\nexit 3\n' >bin/gnuplot
 chmod +x bin/gnuplot
 expect 1 'gnuplot failed: line 1: no terminal' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
+printf '#!/bin/sh\necho "gnuplot: cannot load libcairo" >&2\nexit 127\n' >bin/gnuplot # as the dynamic linker
+expect 1 'gnuplot failed: gnuplot: cannot load libcairo' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
 printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
 expect 1 'gnuplot did not draw it' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
 printf '#!/bin/sh\nkill -SEGV $$\n' >bin/gnuplot

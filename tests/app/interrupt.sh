@@ -84,6 +84,16 @@ grep -qF 'stopped before the simulation began; nothing is kept' said || fail "do
 [ -z "$(ls early)" ] || fail "something stayed: $(ls early)"
 
 # without --resume an old partial file is named, and not used
+# Ctrl-C while the experiment is read from a pipe.
+mkfifo pipe
+"$OLTR" run pipe -o early >said 2>&1 &
+child=$!
+sleep 0.2
+while kill -INT "$child" 2>/dev/null; do sleep 0.1; done
+wait "$child"
+code=$?
+[ "$code" -eq 130 ] || fail "status $code after SIGINT while it read the experiment"
+
 mkdir anew
 echo rubbish >anew/partial.oltr
 expect 0 'starting anew' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures

@@ -138,6 +138,10 @@ model 2 '--learn is for requests on standard input' rank a.oltr -k 1 --learn
 model 2 'ranks rows of features' rank kind-lints.oltr -k 1
 model 2 'the model has no items yet' rank quiet.oltr -k 1
 model 2 'cannot read no-such' rank a.oltr --items-from no-such
+model 2 '--items-from /dev/null: ' rank a.oltr --items-from /dev/null # not all items of the model
+: >nothing
+model 2 '--items-from nothing: there is no name in it' rank a.oltr --items-from nothing
+model 2 '--items-from nothing: there is no name in it' show a.oltr --items-from nothing
 printf 'x%.0s' {1..600} >long
 model 2 'long:1: a name has 1 to 512 bytes' rank a.oltr --items-from long
 head -c 0 /dev/null >empty
@@ -248,6 +252,11 @@ model 0 '1 item removed' trim a.oltr --idle 1
 
 # ---- forget, merge
 model 2 'model forget needs --keep SHARE' forget a.oltr
+cp a.oltr minus.oltr
+[ ! -e a.oltr.log ] || cp a.oltr.log minus.oltr.log
+model 0 'done' forget minus.oltr --keep -0
+model 0 '' show minus.oltr --csv
+grep -q ',-0,' said && fail "forgetting everything leaves -0"
 model 2 '--keep must be a number from 0 to 1' forget a.oltr --keep 2
 model 2 '--id: a name has 1 to 512 bytes' forget a.oltr --keep 1 --id ''
 model 0 'done' forget a.oltr --keep 0.5 --id monday
@@ -310,9 +319,24 @@ says 'not JSON'
 model 2 'none.json: cannot be opened' create x.oltr --from none.json
 [ ! -e x.oltr ] || fail "a refused dump made a model"
 model 1 'cannot write' dump one.oltr -o no/such/file
+model 2 '--output ./one.oltr would overwrite the file that is read' dump one.oltr -o ./one.oltr
+model 2 '--output one.oltr would overwrite the file that is read' show one.oltr -o one.oltr
+model 0 'is whole' check one.oltr
+ln -s /dev/null sink # a device is written into, and not replaced by a file
+model 0 '' dump one.oltr -o sink
+[ "$(readlink sink)" = /dev/null ] || fail "a file took the place of a device"
+ln -s behind.json link.json
+model 0 '' dump one.oltr -o link.json
+[ -L link.json ] || fail "a file took the place of a link"
+same behind.json one.json
+if [ -e /proc/self/fd ]; then
+    ln -s /proc/self/fd/1 standard-output # as /dev/stdout
+    "$OLTR" model dump one.oltr -o standard-output | cmp -s - one.json || fail "into a pipe"
+fi
 if [ -e /dev/full ]; then
     "$OLTR" model dump one.oltr >/dev/full 2>said
     [ $? -eq 1 ] || fail "a full disk went unnoticed"
+    model 1 '--log /dev/full: cannot write: No space left' rank one.oltr -k 1 --log /dev/full
 fi
 model 0 'ts-beta, child.oltr: 6 items, 0 lessons' create child.oltr --like one.oltr --strength 0.25
 model 0 'policy ts-beta (prior full)' show child.oltr

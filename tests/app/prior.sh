@@ -78,6 +78,7 @@ expect 2 'prior train needs --train FILE' "$OLTR" prior train
 expect 2 'prior train needs --vali FILE' "$OLTR" prior train --train train.txt
 expect 2 'prior train needs --output FILE' "$OLTR" prior train $files
 expect 1 'no-such/s.csv: cannot write it: No such file' "$OLTR" prior train $files -o no-such/s.csv
+expect 2 '--output vali.txt would overwrite the file of --vali; give another name' "$OLTR" prior train $files -o vali.txt
 expect 2 'no-such.txt' "$OLTR" prior train --train no-such.txt --vali vali.txt --test vali.txt -o x.csv
 expect 2 '--models must be a whole number from 1 to 1000' "$OLTR" prior train $files -o x.csv --models 0
 expect 2 '--hidden must be 1 to 3 whole numbers' "$OLTR" prior train $files -o x.csv --hidden 1,2,3,4

@@ -8,6 +8,7 @@
 #include "conform/fixtures.h"
 
 #include <ctype.h>
+#include <locale.h>
 
 static variant_list variants;
 
@@ -549,6 +550,25 @@ static void every_status_is_provoked(void **state)
     }
 }
 
+/* In a locale with a decimal comma, if this machine has one, numbers have a point all the same. */
+static void a_locale_with_commas_changes_nothing(void **state)
+{
+    const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    oltr_settings s;
+    char text[64];
+    uint32_t at = 0;
+    expect(oltr_settings_init(&s, "gts", ITEMS, NULL), OLTR_OK);
+    for (size_t i = 0; i < 3 && !setlocale(LC_NUMERIC, commas[i]); i++)
+        ;
+    oltr_status status = oltr_settings_set(&s, "sigma", "0.3", NULL);
+    while (strcmp(s.info->params[at].name, "sigma") != 0)
+        at++;
+    expect(oltr_settings_get(&s, at, text, sizeof text), OLTR_OK);
+    setlocale(LC_NUMERIC, "C");
+    expect(status, OLTR_OK);
+    assert_string_equal(text, "0.3");
+}
+
 int main(void)
 {
     static suite all;
@@ -576,5 +596,6 @@ int main(void)
     ON_VARIANTS(&all, &variants, the_memory_of_the_caller_will_do);
     ON_VARIANTS(&all, &variants, bad_memory_is_refused);
     ONCE(&all, every_status_is_provoked);
+    ONCE(&all, a_locale_with_commas_changes_nothing);
     return cmocka_run_group_tests_name("settings", all.test, NULL, NULL);
 }

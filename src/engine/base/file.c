@@ -110,6 +110,8 @@ char *follow_links(const char *path)
         return NULL;
     }
     memcpy(at, path, strlen(path) + 1);
+    if (is_special(path)) /* a pipe behind /dev/stdout has no other name */
+        return at;
     for (int i = 0; lstat(at, &status) == 0 && S_ISLNK(status.st_mode); i++) {
         char *next = i < MOST_LINKS ? link_target(at, (size_t)status.st_size) : NULL;
         int why = i < MOST_LINKS ? errno : ELOOP;

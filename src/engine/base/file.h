@@ -18,7 +18,8 @@ oltr_status bytes_write_durably(const char *path, const unsigned char *bytes, si
 /* "folder/name" in new memory, or NULL. */
 char *file_join(const char *folder, const char *name);
 
-/* The path behind symbolic links, in new memory; it need not exist.  NULL with errno set. */
+/* The path behind symbolic links, in new memory; it need not exist.  That of a device or a pipe is
+ * the path itself.  NULL with errno set. */
 char *follow_links(const char *path);
 
 /* A pipe, a device or the like: it is written into, and no file may replace it, as a rename onto

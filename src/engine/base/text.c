@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "engine/base/text.h"
 
+#include "engine/base/plain_real.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,11 +50,11 @@ void text_printf(struct text *text, const char *format, ...)
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = plain_print_list(NULL, 0, format, arguments);
     if (length < 0) {
         text->failed = true;
     } else if (text_reserve(text, (size_t)length)) {
-        (void)vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        (void)plain_print_list(text->bytes + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
     va_end(again);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/base/plain_real.h"
 #include "engine/base/quote.h"
 #include "engine/base/reads_prior.h"
 #include "engine/base/text.h"
@@ -69,8 +70,8 @@ static bool read_pair(const char *text, double pair[2])
     first[n] = 0;
     if (!number_is_plain(first) || !number_is_plain(comma + 1))
         return false;
-    pair[0] = strtod(first, NULL);
-    pair[1] = strtod(comma + 1, NULL);
+    pair[0] = plain_real(first, NULL);
+    pair[1] = plain_real(comma + 1, NULL);
     return true;
 }
 

@@ -373,6 +373,7 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
         return OLTR_EUNSUPPORTED;
     if (keep >= 1)
         return OLTR_OK; /* nothing is forgotten: derived numbers keep their bits */
+    keep = fabs(keep);  /* -0 would give sums of -0 */
     if (policy->ops->forget)
         policy->ops->forget(policy_state(policy), keep);
     else

@@ -4,6 +4,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/nearest.h"
+#include "engine/base/plain_real.h"
 #include "engine/policy/settings.h"
 
 static oltr_status check_items(uint32_t n_items, oltr_error *error)
@@ -207,7 +208,7 @@ static oltr_status set_number(const oltr_param *p, const char *text, double *val
                               oltr_error *error)
 {
     char *end;
-    double x = strtod(text, &end);
+    double x = plain_real(text, &end);
     if (end == text || *end)
         return set_error(error, OLTR_EVALUE, "%s must be a number, not '%s'", p->name, text);
     return set_value(p, x, text, value, error);
@@ -268,8 +269,8 @@ static int write_number(double value, char *text, size_t size)
 {
     int n = -1;
     for (int digits = 6; digits <= 17; digits++) {
-        n = snprintf(text, size, "%.*g", digits, value);
-        double back = n < 0 || (size_t)n >= size ? value : strtod(text, NULL);
+        n = plain_print(text, size, "%.*g", digits, value);
+        double back = n < 0 || (size_t)n >= size ? value : plain_real(text, NULL);
         if (back <= value && back >= value)
             break;
     }

@@ -193,9 +193,11 @@ static oltr_status write_file(const char *path, mode_t mode, bool flush, const u
                               const void *const section[SECTIONS], const plan *p, oltr_error *error)
 {
     char name[128];
-    bool ok = is_special(path) ? write_into(path, head, section, p)
-                               : write_beside(path, mode, flush, head, section, p);
+    char *target = follow_links(path);
+    bool ok = target && (is_special(target) ? write_into(target, head, section, p)
+                                            : write_beside(target, mode, flush, head, section, p));
     int why = errno;
+    free(target);
     short_name(path, name, sizeof name);
     if (!ok && why == ENOMEM)
         return set_error(error, OLTR_ENOMEM, "no memory to write %s", name);

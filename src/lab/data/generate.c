@@ -186,6 +186,7 @@ const oltr_named *oltr_shape_at(uint32_t index)
 
 static oltr_status find_shape(const char *name, const shape **found, oltr_error *error)
 {
+    char hint[HINT_SIZE];
     struct nearest nearest = nearest_to(name);
     for (uint32_t i = 0; i < SHAPES; i++) {
         nearest_offer(&nearest, shapes[i].info.name);
@@ -194,9 +195,9 @@ static oltr_status find_shape(const char *name, const shape **found, oltr_error 
             return OLTR_OK;
         }
     }
-    return set_error(error, OLTR_EVALUE, "no shape is called `%.40s`; %s%s", name,
-                     nearest.best ? "did you mean " : "there are web30k and istella",
-                     nearest.best ? nearest.best : "");
+    return set_error(error, OLTR_EVALUE, "no shape is called `%.40s`%s", name,
+                     nearest.best ? nearest_hint(&nearest, hint)
+                                  : "; there are web30k and istella");
 }
 
 static oltr_status find_split(const char *name, uint32_t *split, oltr_error *error)

@@ -2,6 +2,7 @@
 #include "lab/plan/fields.h"
 
 #include "engine/base/nearest.h"
+#include "engine/base/plain_real.h"
 #include "engine/base/quote.h"
 #include "engine/base/text.h"
 
@@ -115,7 +116,7 @@ static bool out_of_range(const struct reader *reader, const struct node *node, d
 {
     char value[QUOTE_SIZE];
     const char *side =
-        number_is_plain(node->text) && strtod(node->text, NULL) < low ? "at least" : "at most";
+        number_is_plain(node->text) && plain_real(node->text, NULL) < low ? "at least" : "at most";
     return read_bad(reader, node, "must be %s %.15g, not %s", side, side[3] == 'l' ? low : high,
                     quote_input(node->text, value));
 }
@@ -129,7 +130,7 @@ static bool whole_value(const char *text, uint64_t *out)
         *out = strtoull(text, NULL, 10);
         return errno == 0;
     }
-    double value = strtod(text, NULL);
+    double value = plain_real(text, NULL);
     bool good = value >= 0 && value <= EXACT && floor(value) == value;
     *out = good ? (uint64_t)value : 0;
     return good;
@@ -143,7 +144,7 @@ bool read_whole(const struct reader *reader, const struct node *node, uint64_t l
         return false;
     if (node->quoted || !number_is_plain(node->text))
         return not_a_number(reader, node, wanted);
-    double value = strtod(node->text, NULL);
+    double value = plain_real(node->text, NULL);
     if (value < (double)low || value > (double)high)
         return out_of_range(reader, node, (double)low, (double)high);
     if (!whole_value(node->text, out))
@@ -178,7 +179,7 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
         return false;
     if (node->quoted || !number_is_plain(node->text))
         return not_a_number(reader, node, wanted);
-    *out = strtod(node->text, NULL);
+    *out = plain_real(node->text, NULL);
     return (*out >= low && *out <= high) || out_of_range(reader, node, low, high);
 }
 

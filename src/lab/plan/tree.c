@@ -387,9 +387,10 @@ static struct node *parse(struct pool *pool, const char *name, const char *text,
                           size_t most_keys, const char *needs, const struct override *of,
                           oltr_error *error)
 {
+    size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     struct loader loader = {.pool = pool,
-                            .text = text,
-                            .length = length,
+                            .text = text + mark, /* libyaml would count the mark as a column */
+                            .length = length - mark,
                             .most_keys = most_keys,
                             .of = of,
                             .error = error};
@@ -399,7 +400,7 @@ static struct node *parse(struct pool *pool, const char *name, const char *text,
         return NULL;
     }
     yaml_parser_set_encoding(&loader.yaml, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&loader.yaml, (const unsigned char *)text, length);
+    yaml_parser_set_input_string(&loader.yaml, (const unsigned char *)loader.text, loader.length);
     struct node *root = read_document(&loader, needs);
     yaml_parser_delete(&loader.yaml);
     return root;

@@ -33,6 +33,18 @@ static uint32_t documents(const oltr_dataset *data, uint32_t query)
     return data->first_row[query + 1] - data->first_row[query];
 }
 
+/* Asked before scorers are trained, which takes minutes. */
+static oltr_status check_slots(const oltr_dataset *test, uint32_t slots, oltr_error *error)
+{
+    for (uint32_t q = 0; q < test->n_queries; q++)
+        if (documents(test, q) >= slots)
+            return OLTR_OK;
+    return set_error(
+        error, OLTR_ESLOTS,
+        "none of the %u test queries has %u documents, one for each slot; lower `slots`",
+        test->n_queries, slots);
+}
+
 /* The queries that are played, ascending, in new memory: those with a document for every slot, or
  * a random part of these. */
 static uint32_t *choose_queries(struct data_set *m, const oltr_dataset *test, uint32_t *count,
@@ -44,11 +56,7 @@ static uint32_t *choose_queries(struct data_set *m, const oltr_dataset *test, ui
         if (documents(test, q) >= m->slots)
             fit[m->enough++] = q;
     *count = m->plan->queries > 0 && m->plan->queries < m->enough ? m->plan->queries : m->enough;
-    if (fit && m->enough == 0)
-        set_error(error, OLTR_ESLOTS,
-                  "none of the %u test queries has %u documents, one for each slot; lower `slots`",
-                  test->n_queries, m->slots);
-    else if (!fit || !(place = calloc(*count, sizeof *place)))
+    if (!fit || !(place = calloc(*count, sizeof *place)))
         set_error(error, OLTR_ENOMEM, "out of memory");
     if (place)
         choose(m->seed, CHOOSE_QUERIES, m->enough, *count, place);
@@ -177,6 +185,8 @@ oltr_status data_set_load(struct data_set *m, struct data_sets *all,
         m->digest = splits.digest;
         status = attractions_of(m->plan, &splits, of_grade, &m->largest_grade, error);
     }
+    if (status == OLTR_OK)
+        status = check_slots(splits.test, m->slots, error);
     if (status == OLTR_OK)
         status = get_prior(m, all, &splits, of_grade, options, &prior, error);
     if (status == OLTR_OK)

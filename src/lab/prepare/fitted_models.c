@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/plain_real.h"
 #include "lab/plan/fields.h"
 
 /* ---- the models */
@@ -111,7 +112,7 @@ static void fill_list(const struct node *list, size_t n, double *out)
 {
     const struct node *entry = list->first;
     for (size_t i = 0; i < n; i++, entry = entry->next)
-        out[i] = strtod(entry->text, NULL);
+        out[i] = plain_real(entry->text, NULL);
 }
 
 /* Where all names are different whole numbers they are the ids of the queries, else 1, 2, ... */
@@ -169,7 +170,7 @@ static void fill(const struct node *map, const struct model_keys *keys, const st
             fill_list(tree_get(query, keys->of_slot), out->slots,
                       a->of_slot + (size_t)q * out->slots);
         if (keys->of_user)
-            a->of_user[q] = 1 - strtod(tree_get(query, keys->of_user)->text, NULL);
+            a->of_user[q] = 1 - plain_real(tree_get(query, keys->of_user)->text, NULL);
     }
     out->queries = (oltr_dataset){.n_queries = q,
                                   .n_rows = a->first_row[q],

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/base/file.h"
+#include "engine/base/plain_real.h"
 #include "engine/base/quote.h"
 #include "engine/base/text.h"
 
@@ -139,14 +140,14 @@ static bool whole_number(const char *field, uint64_t *out)
     return true;
 }
 
-/* Decimal digits with at most one point and one exponent: what strtof() reads, but neither
+/* Decimal digits with at most one point and one exponent: what plain_real32() reads, but neither
  * hexadecimal, nor "nan", nor "inf".  Within [0,1] if it is to be a probability, else finite. */
 static bool read_score(const char *field, bool probability, float *out)
 {
     char *end;
     if (*field == '\0' || field[strspn(field, "+-.0123456789eE")] != '\0')
         return false;
-    float value = strtof(field, &end);
+    float value = plain_real32(field, &end);
     if (end == field || *end != '\0' || !isfinite(value) ||
         (probability && !(value >= 0 && value <= 1)))
         return false;

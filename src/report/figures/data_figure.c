@@ -101,7 +101,9 @@ static void add_sizes(const struct description *d, struct text *out)
     panel(out, 0.56, 0.975, 0.69, 0.89);
     text_add(out, "    set title 'documents of a query' font ',13'\n    set xlabel 'documents'\n"
                   "    set ylabel 'queries'\n    set xtics autofreq\n");
-    text_printf(out, "    set boxwidth %u\n    set xrange [0:%u]\n    set yrange [0:*]\n",
+    text_printf(out,
+                "    set boxwidth %u\n    set xrange [0:%u]\n    set yrange [0:*]\n"
+                "    set offsets 0, 0, graph 0.2, 0\n", /* the mean is written above the bars */
                 bin_width(d->most), (d->most / bin_width(d->most) + 1) * bin_width(d->most));
     text_printf(out,
                 "    set arrow 1 from %.6g, graph 0 to %.6g, graph 1 nohead linecolor rgb orange "
@@ -110,7 +112,8 @@ static void add_sizes(const struct description *d, struct text *out)
                 "orange font ',11' front\n",
                 d->mean, d->mean, d->mean, d->mean);
     text_add(out, "    plot data index 1 every ::1 using 1:2 with boxes linecolor rgb blue "
-                  "fillstyle solid 1 border rgb 'white'\n    unset arrow 1\n    unset label 1\n");
+                  "fillstyle solid 1 border rgb 'white'\n    unset arrow 1\n    unset label 1\n"
+                  "    unset offsets\n");
 }
 
 /* A tic at the value and, with a minus sign, at its negative, where they are in the range. */

@@ -9,6 +9,7 @@
 #include "report/figures/gnuplot_text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -16,7 +17,10 @@ enum {
     FIRST_LABEL = 10 /* label 1 is the note */,
     LINE_HEIGHT = 17,
     LETTER_WIDTH = 9,
-    LEADER = 22
+    TITLE_SIZE = 16,
+    TITLE_LETTER_WIDTH = 11,
+    LEADER = 22,
+    BEYOND = 8 /* the free space behind the longest name */
 };
 static const double TOP = 0.9, BOTTOM = 0.125; /* the plot, in parts of the figure */
 
@@ -100,7 +104,34 @@ static double right_edge(const struct drawing *drawing, int width)
         size_t count = letters(drawing->curve[i].label);
         most = count > most ? count : most;
     }
-    return fmax(1 - ((double)most * LETTER_WIDTH + LEADER + 8) / width, 0.6);
+    return fmax(1 - ((double)most * LETTER_WIDTH + LEADER + BEYOND) / width, 0.6);
+}
+
+/* A title that is longer than the figure gets a smaller font; it is centred above the plot. */
+static void add_title_size(struct text *out, const char *title, double left, double right,
+                           int width)
+{
+    double centre = (left + right) / 2, room = 2 * fmin(centre, 1 - centre) * width,
+           wanted = (double)letters(title) * TITLE_LETTER_WIDTH;
+    if (wanted > room)
+        text_printf(out, "set title font ',%.3g'\n", TITLE_SIZE * room / wanted);
+}
+
+/* A name that is longer than the margin is cut, and ends with an ellipsis. */
+static void add_name(struct text *out, const char *name, double right, int width)
+{
+    char cut[CURVE_LABEL_SIZE + 4];
+    size_t room = (size_t)(((1 - right) * width - LEADER - BEYOND) / LETTER_WIDTH + 1e-6), size = 0;
+    if (letters(name) <= room) {
+        gnuplot_string(out, name);
+        return;
+    }
+    for (size_t i = 0; i + 1 < room; i++) {
+        size_t length = text_character(name + size);
+        size += length > 0 ? length : 1;
+    }
+    (void)snprintf(cut, sizeof cut, "%.*s…", (int)size, name);
+    gnuplot_string(out, cut);
 }
 
 /* The curves are sorted, the highest end first. */
@@ -116,6 +147,7 @@ void end_labels(const struct drawing *drawing, int width, int height, struct tex
                 "unset key\nset lmargin at screen %.4g\nset rmargin at screen %.4g\n"
                 "set tmargin at screen %.4g\nset bmargin at screen %.4g\n",
                 left, right, TOP, BOTTOM);
+    add_title_size(out, drawing->figure->title, left, right, width);
     for (size_t i = 0; i < count; i++) {
         const struct curve *curve = &drawing->curve[i];
         const struct curve_point *end = &curve->point[curve->count - 1];
@@ -125,7 +157,7 @@ void end_labels(const struct drawing *drawing, int width, int height, struct tex
                     "linecolor rgb '%s' linewidth 0.8\nset label %zu ",
                     end->x + curve_shift(drawing, curve), end_height(drawing, curve), 1 + leader, y,
                     curve->style.colour, FIRST_LABEL + i);
-        gnuplot_string(out, curve->label);
+        add_name(out, curve->label, right, width);
         text_printf(out, " at graph %.5g,graph %.5g left textcolor rgb '%s'\n", 1 + leader * 1.25,
                     y, curve->style.colour);
     }

@@ -25,7 +25,7 @@
 
 static const char *const endings[] = {"gp", "csv", "svg", "png", "pdf"};
 static const char *const last_bytes[] = {"", "", "</svg>", "IEND\xAE\x42\x60\x82", "%%EOF"};
-enum { N_ENDINGS = sizeof endings / sizeof endings[0], NOT_FOUND = 127 };
+enum { N_ENDINGS = sizeof endings / sizeof endings[0], NOT_FOUND = 124 };
 static const char log_name[] = "gnuplot.log";
 
 /* One figure to be drawn. */

@@ -80,16 +80,11 @@ static bool write_all(int file, const char *bytes, size_t length)
 
 oltr_status file_write(const char *path, const struct text *content, oltr_error *error)
 {
-    temp_file new = {-1, NULL};
+    const char *bytes = content->bytes ? content->bytes : "";
     if (content->failed)
         return set_error(error, OLTR_ENOMEM, "%s: out of memory", path);
-    bool open = temp_file_open(&new, path, 0666) != 0;
-    bool written =
-        open && write_all(new.fd, content->bytes, content->length) && flush_to_disk(new.fd) != 0;
-    if (written && temp_file_keep(&new, path))
+    if (bytes_write(path, (const unsigned char *)bytes, content->length, NULL) == OLTR_OK)
         return OLTR_OK;
-    if (open && !written)
-        temp_file_drop(&new);
     return errno == ENOMEM
                ? set_error(error, OLTR_ENOMEM, "%s: out of memory", path)
                : set_error(error, OLTR_EIO, "%s: cannot write it: %s", path, strerror(errno));
@@ -145,8 +140,12 @@ int file_trouble(const char *path, size_t room)
         return 0;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return EISDIR;
-    if (!temp_file_open(&new, path, 0666))
-        return errno;
+    char *target = follow_links(path);
+    bool open = target && temp_file_open(&new, target, 0666);
+    int trouble = errno;
+    free(target);
+    if (!open)
+        return trouble;
     size_t length = room < sizeof zeros ? room : sizeof zeros;
     int why = write_all(new.fd, zeros, length) && flush_to_disk(new.fd) != 0 ? 0 : errno;
     temp_file_drop(&new);

@@ -15,7 +15,8 @@ oltr_status file_read_stream(FILE *stream, const char *name, struct text *out, o
 oltr_status file_read(const char *path, struct text *out, oltr_error *error);
 oltr_status file_read_in(const char *folder, const char *name, struct text *out, oltr_error *error);
 
-/* Writes under a temporary name in the same folder, flushes to disk, renames. */
+/* Writes under a temporary name in the same folder, flushes to disk, renames.  Writes the file that
+ * a link leads to, and into a device or a pipe. */
 oltr_status file_write(const char *path, const struct text *content, oltr_error *error);
 oltr_status file_write_in(const char *folder, const char *name, const struct text *content,
                           oltr_error *error);

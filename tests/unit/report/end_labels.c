@@ -94,12 +94,43 @@ static void many_variants(void **state)
                         strcmp(style[i].dash, style[j].dash) != 0);
 }
 
+/* The script for one curve of this name under this title. */
+static void script_of(const char *name, const char *title, struct text *out)
+{
+    struct curve_point point = {.x = 1, .y = 1};
+    struct curve curve = {.count = 1, .point = &point};
+    const struct figure figure = {.title = title};
+    const struct drawing drawing = {
+        .figure = &figure, .n_curves = 1, .curve = &curve, .axis_high = 2};
+    (void)snprintf(curve.label, sizeof curve.label, "%s", name);
+    end_labels(&drawing, 960, 540, out);
+    assert_false(out->failed);
+}
+
+static void long_names_and_titles_fit(void **state)
+{
+    char name[140] = "", title[121] = "";
+    struct text shown = {0}, cut = {0};
+    script_of("GTS", "A title", &shown);
+    assert_non_null(strstr(shown.bytes, "\"GTS\""));
+    assert_null(strstr(shown.bytes, "set title"));
+    for (int i = 0; i < 60; i++)
+        strcat(name, "ü");
+    memset(title, 'w', 120);
+    script_of(name, title, &cut);
+    assert_null(strstr(cut.bytes, name));
+    assert_non_null(strstr(cut.bytes, "üü…\""));
+    assert_non_null(strstr(cut.bytes, "set title font ',8"));
+    text_free(&shown);
+    text_free(&cut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_places),          cmocka_unit_test(random_places),
         cmocka_unit_test(too_many_for_the_room), cmocka_unit_test(styles_differ),
-        cmocka_unit_test(many_variants),
+        cmocka_unit_test(many_variants),         cmocka_unit_test(long_names_and_titles_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
