@@ -395,6 +395,7 @@ typedef struct oltr_hyper {
     uint32_t reserved32;
     double value[OLTR_MAX_HYPER_VALUES];  /* in rising order */
     double chance[OLTR_MAX_HYPER_VALUES]; /* of each value; they add up to 1 */
+    uint64_t reserved[4];
 } oltr_hyper;
 OLTR_API uint32_t oltr_hyper_count(const oltr_policy *policy);
 /* OLTR_EINVAL unless index < oltr_hyper_count(). */

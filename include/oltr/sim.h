@@ -161,6 +161,7 @@ typedef struct oltr_world {
     double drift_walk; /* standard deviation of the step of each log-odds in a round */
     double drift_jump; /* the chance of each item in a round that its attraction is drawn anew */
     const oltr_users *users; /* fitted: of each query of `dataset` */
+    const void *reserved[4];
 } oltr_world;
 
 /* An entry of a catalogue: its name, and one sentence. */
@@ -223,6 +224,7 @@ typedef struct oltr_contestant {
     uint32_t items; /* the policy knows the items 0 to items - 1 of the world and shows no others;
                        0: all.  At least `slots`; not with a dataset */
     const oltr_learning *learning; /* NULL: as the world says, and nothing is forgotten */
+    const void *reserved[4];
 } oltr_contestant;
 
 /* One point of a sweep; an experiment without a sweep has one point. */

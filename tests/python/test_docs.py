@@ -1,4 +1,5 @@
 """The Python code in docs/python*.md runs, in the order of the page, in a folder of its own.
+The bytes in docs/formats.md are what the package writes.
 
     ```python            is executed; a page is one program
     ```text              right behind it: exactly what it printed
@@ -81,3 +82,43 @@ def test_page(page, tmp_path, monkeypatch):
 
 def test_there_are_pages():
     assert PAGES
+
+
+def example(begin):
+    """The bytes of the block behind `begin` in docs/formats.md, parted where it has an ellipsis."""
+    page = (SOURCE / "docs" / "formats.md").read_text(encoding="utf-8")
+    block = page[page.index(begin) :].split("```")[1]
+    parts = [b""]
+    for line in block.splitlines():
+        for word in line.split("   ")[0].split():
+            if word == "...":
+                parts.append(b"")
+            elif re.fullmatch("[0-9a-f]{2}", word):
+                parts[-1] += bytes.fromhex(word)
+            else:
+                break
+    return parts
+
+
+def test_bytes_of_formats(tmp_path):
+    policy = oltr.Policy("ts-beta", 4, prior={"a": [1, 2, 3, 4], "b": 10})
+    for _ in range(5):
+        policy.learn([0], [1])
+    (begin,) = example("The beginning of a `ts-beta`")
+    assert policy.to_bytes()[: len(begin)] == begin
+
+    policy = oltr.Policy("lints", 3, dim=2)
+    policy.learn([0, 1], [0, 1], x=[[1, 0], [0.5, 0.25], [0, 0]])
+    (end,) = example("The end of a `lints`")
+    assert policy.to_bytes().endswith(end)
+
+    model = oltr.Model("ts-beta")
+    model.learn(["tea", "milk"], [0, 1], id="page 1")
+    begin, end = example("A model of `ts-beta`")
+    assert model.to_bytes().startswith(begin)
+    assert model.to_bytes().endswith(end)
+
+    with oltr.open(tmp_path / "shop.oltr", "ts-beta") as store:
+        store.learn(["tea", "milk"], [0, 1], id="page 1")
+    (log,) = example("A log of a store")
+    assert (tmp_path / "shop.oltr.log").read_bytes() == log

@@ -15,3 +15,17 @@ for header in "$source"/include/oltr/*.h; do
     $cxx -std=c++17 $strict "$work/alone.cc"
     echo "$name compiles alone in C11 and C++17"
 done
+
+# Structs that programs lay out themselves have a size or room for later versions.  The others are complete by their
+# meaning, or belong to the interfaces of policy_ops.h and world_ops.h, which may change with a minor version.
+complete=" oltr_error oltr_memory oltr_rng oltr_param oltr_name oltr_named "
+internal=" oltr_candidates oltr_sum_array oltr_policy_ops oltr_instance oltr_world_param "
+awk -v exempt="$complete$internal" '
+    /^typedef struct [a-z_]+ \{/ { inside = 1; room = 0 }
+    inside && /^    .*[ *](size;|reserved\[)/ { room = 1 }
+    inside && /^\} [a-z_]+;/ {
+        name = substr($2, 1, length($2) - 1)
+        if (!room && !index(exempt, " " name " ")) { print FILENAME ": " name " has no room to grow"; failed = 1 }
+        inside = 0
+    }
+    END { exit failed }' "$source"/include/oltr/*.h

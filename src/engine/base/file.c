@@ -376,12 +376,13 @@ static oltr_status open_to_read(const char *path, size_t most, FILE **file, size
         why = strerror(errno);
     else if (!S_ISREG(status.st_mode))
         why = S_ISDIR(status.st_mode) ? strerror(EISDIR) : "it is no ordinary file";
-    else if ((uintmax_t)status.st_size > most)
-        why = "it is longer than a file of this kind can be";
-    if (!why) {
-        *size = (size_t)status.st_size;
-        return OLTR_OK;
+    else {
+        *size = (uintmax_t)status.st_size < SIZE_MAX ? (size_t)status.st_size : SIZE_MAX;
+        if (*size > most)
+            why = "it is longer than a file of this kind can be";
     }
+    if (!why)
+        return OLTR_OK;
     cannot_read(path, why, error);
     fclose(*file);
     return OLTR_EIO;

@@ -58,7 +58,7 @@ oltr_status new_file_add(new_file *file, const void *bytes, size_t size, oltr_er
 oltr_status new_file_close(new_file *file, bool keep, oltr_error *error); /* after an open */
 
 /* All bytes of an ordinary file of at most `most`, in memory of the hook: give `taken` bytes back.
- */
+ * Of a longer file, `size` is its length. */
 oltr_status bytes_read_into(const char *path, size_t most, const oltr_memory *memory,
                             unsigned char **bytes, size_t *size, size_t *taken, oltr_error *error);
 /* The same in memory for free(). */

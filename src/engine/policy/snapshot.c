@@ -520,10 +520,17 @@ oltr_policy *oltr_load_file(const char *path, const oltr_load_options *options, 
         set_error(error, OLTR_EINVAL, "the path of a snapshot is needed to load it");
         return NULL;
     }
-    if ((options && check_options(options, error) != OLTR_OK) ||
-        bytes_read_into(path, longest_file(options), memory, &image, &size, &taken, error) !=
-            OLTR_OK)
+    if (options && check_options(options, error) != OLTR_OK)
         return NULL;
+    if (bytes_read_into(path, longest_file(options), memory, &image, &size, &taken, error) !=
+        OLTR_OK) {
+        if (size > longest_file(options))
+            set_error(error, OLTR_ENOMEM,
+                      "%s has %zu bytes, and its policy would take more than is allowed: raise "
+                      "most_bytes of the load options if you trust it",
+                      path, size);
+        return NULL;
+    }
     oltr_policy *policy = oltr_load_with(image, size, options, error);
     memory_give(memory, image, taken);
     return policy;
