@@ -55,6 +55,7 @@ static void bad_numbers_are_refused(void **state)
     BAD(OLTR_EINVAL, e->n_policies = 0);
     BAD(OLTR_EINVAL, e->policy = NULL);
     BAD(OLTR_EINVAL, c->label = NULL);
+    BAD(OLTR_EINVAL, w->custom_bytes = 8);
     BAD(OLTR_EINVAL, c->settings.info = NULL);
     BAD(OLTR_EINVAL, c->settings.n_items = N - 1);
     BAD(OLTR_EVALUE, c->settings.value[param_index(c->settings.info, "sigma")] = -1);
@@ -199,6 +200,29 @@ static bool contains(const uint64_t *x, uint32_t n, uint64_t value)
     return false;
 }
 
+#define NOT_PLAYED(change)                                                                         \
+    do {                                                                                           \
+        stage s;                                                                                   \
+        set_small_stage(&s, "fixed", "gts");                                                       \
+        oltr_results *r = oltr_results_new(&s.e, 1, NULL);                                         \
+        assert_non_null(r);                                                                        \
+        change;                                                                                    \
+        expect(oltr_run(&s.e, 1, NULL, r, NULL), OLTR_EINVAL);                                     \
+        oltr_results_free(r);                                                                      \
+    } while (0)
+
+/* What changed since the results were made. */
+static void incomplete_points_are_not_played(void **state)
+{
+    NOT_PLAYED(s.e.checkpoint = NULL);
+    NOT_PLAYED(s.e.policy = NULL);
+    NOT_PLAYED(s.policy[0].label = NULL);
+    NOT_PLAYED(s.policy[0].settings.info = NULL);
+    NOT_PLAYED(s.policy[0].settings.custom_bytes = 8);
+    NOT_PLAYED(s.e.world.custom_bytes = 8);
+    NOT_PLAYED(s.e.world.dataset = &(oltr_dataset){.n_queries = 1});
+}
+
 /* Rising, with all powers of ten and the last round, and one near each i/count of the way. */
 static void checkpoints_are_as_described(void **state)
 {
@@ -222,6 +246,8 @@ static void checkpoints_are_as_described(void **state)
         assert_true(part[0] == out[0] && (n < 2 || part[1] == out[1]) && part[2] == 777);
     }
     assert_int_equal(oltr_checkpoints(0, 10, out, 2000), 0);
+    assert_int_equal(oltr_checkpoints(30, UINT32_MAX, out, 2000), 30);
+    assert_int_equal(oltr_checkpoints(30, UINT32_MAX - 20, NULL, 2000), 30);
 }
 
 int main(void)
@@ -237,6 +263,7 @@ int main(void)
     ONCE(&all, users_must_stay_a_while);
     ONCE(&all, the_world_says_how_many_features);
     ONCE(&all, zeros_are_defaults);
+    ONCE(&all, incomplete_points_are_not_played);
     ONCE(&all, checkpoints_are_as_described);
     return cmocka_run_group_tests_name("what an experiment must be", all.test, NULL, NULL);
 }

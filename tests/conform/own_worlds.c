@@ -341,6 +341,29 @@ static void operations_of_another_size(void **state)
     assert_non_null(strstr(error.msg, "click model are of a newer oltr"));
 }
 
+static void incomplete_worlds_are_refused(void **state)
+{
+    oltr_world_ops own = own_world;
+    oltr_error error = {OLTR_OK, ""};
+    stage s;
+    set_stage(&s, "gts");
+    s.e.world.custom_kind = &own;
+    own.n_params = 1;
+    own.params = NULL;
+    assert_int_equal(oltr_experiment_check(&s.e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "table of its n_params parameters"));
+    own = own_world;
+    own.traits |= OLTR_WORLD_DATASET;
+    s.e.world.dataset = &(oltr_dataset){.n_queries = 1};
+    assert_int_equal(oltr_experiment_check(&s.e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "all of its arrays"));
+    s.e.world.dataset = NULL;
+    s.clicks.n_params = 1;
+    s.clicks.params = NULL;
+    assert_int_equal(oltr_experiment_check(&s.e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "table of its n_params parameters"));
+}
+
 static void options_of_another_size(void **state)
 {
     oltr_run_options options = {.size = sizeof options + 1};
@@ -605,6 +628,7 @@ int main(void)
         cmocka_unit_test(users_that_fail),
         cmocka_unit_test(an_attraction_that_is_no_number),
         cmocka_unit_test(operations_of_another_size),
+        cmocka_unit_test(incomplete_worlds_are_refused),
         cmocka_unit_test(options_of_another_size),
         cmocka_unit_test(long_rounds_are_asked_about_and_told_of),
         cmocka_unit_test(a_long_replication_can_be_stopped),

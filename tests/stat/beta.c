@@ -135,10 +135,11 @@ static void tiny_shapes_give_the_right_shares(void **state)
 
 static void extreme_shapes_give_draws_in_the_interval(void **state)
 {
-    static const double extreme[] = {1e-300, 1e-10, 1, 1e10, 1e300};
-    for (int i = 0; i < 5; i++)
-        for (int j = 0; j < 5; j++) {
-            oltr_rng rng = oltr_rng_make(2, (uint64_t)(5 * i + j));
+    enum { EXTREMES = 7 };
+    static const double extreme[EXTREMES] = {5e-324, 1e-310, 1e-300, 1e-10, 1, 1e10, 1e300};
+    for (int i = 0; i < EXTREMES; i++)
+        for (int j = 0; j < EXTREMES; j++) {
+            oltr_rng rng = oltr_rng_make(2, (uint64_t)(EXTREMES * i + j));
             for (int draw = 0; draw < 1000; draw++) {
                 double x = oltr_rng_beta(&rng, extreme[i], extreme[j]);
                 if (!(x >= 0 && x <= 1))

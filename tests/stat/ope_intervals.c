@@ -15,7 +15,7 @@
 
 #include <oltr/ope.h>
 
-enum { LOGS = 125 * EFFORT, N = 400, K = 3, RESAMPLES = 100 };
+enum { LOGS = EFFORT > 1 ? 1000 : 125, N = 400, K = 3, RESAMPLES = 100 };
 
 static const double skew = 0.02, tail = 1e-8;
 

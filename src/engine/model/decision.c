@@ -53,6 +53,11 @@ static size_t end_line(line *to)
 
 /* ---- names */
 
+static bool has_bytes(oltr_name name)
+{
+    return name.bytes && name.size > 0;
+}
+
 /* Whether the bytes are UTF-8 without a zero. */
 static bool is_text(const char *bytes, uint32_t size)
 {
@@ -85,6 +90,7 @@ static void put_string(line *to, const char *bytes, uint32_t size)
 static void put_name(line *to, oltr_name name)
 {
     const unsigned char *byte = name.bytes;
+    name.size = byte ? name.size : 0;
     if (is_text(name.bytes, name.size)) {
         put_string(to, name.bytes, name.size);
         return;
@@ -165,7 +171,7 @@ static void put_candidates(line *to, const oltr_decision *d)
 static bool is_whole(const oltr_decision *d)
 {
     bool rows = d && d->list && d->list->x;
-    return d && d->id.size > 0 && d->model && d->k > 0 && (rows ? !!d->place : !!d->shown) &&
+    return d && has_bytes(d->id) && d->model && d->k > 0 && (rows ? !!d->place : !!d->shown) &&
            d->size <= sizeof *d;
 }
 
@@ -190,7 +196,7 @@ size_t oltr_decision_write(const oltr_decision *decision, char *out, size_t room
         put_format(&to, ", \"draws\": %u", d->draws);
     if (d->greedy)
         put_text(&to, ", \"greedy\": true");
-    if (d->seed.size > 0) {
+    if (has_bytes(d->seed)) {
         put_text(&to, ", \"seed\": ");
         put_name(&to, d->seed);
     }
@@ -212,7 +218,7 @@ size_t oltr_decision_write_rewards(oltr_name id, const double *reward, uint32_t 
 {
     line to = {out, out ? room : 0, 0};
     const char *comma = "";
-    if (id.size == 0 || (k > 0 && !reward))
+    if (!has_bytes(id) || (k > 0 && !reward))
         return 0;
     put_text(&to, "{\"id\": ");
     put_name(&to, id);

@@ -80,6 +80,7 @@ static const double STALL_RATE = 0.9;    /* steps that shrink less than this, an
 static const double NEGLIGIBLE = 1e-10;  /* ... whose delta^2 is below this, are rounding */
 static const double TOLERANCE = 1e-9;    /* of what the last step leaves, relative to 1 + |theta| */
 static const double BOUNDED_NEAR = 0.01; /* the same of bounded work, in posterior deviations */
+static const double MOST_DRIFT = 1e-10;  /* of the factor's diagonal, a tenth of what is promised */
 
 static double smaller(double a, double b)
 {
@@ -793,8 +794,33 @@ static uint32_t furthest_off(const logistic_view *v, uint32_t *row, uint32_t *n)
     return all;
 }
 
+/* Whether the diagonal of the factor differs from that of its weights.  A row may be lowered in one
+ * round after the other, and each time rounding grows by what its direction loses. */
+static bool factor_has_drifted(logistic_view *v)
+{
+    const ldl *f = &v->factor;
+    const double *packed = v->precision;
+    double *error = v->step;
+    for (uint32_t j = 0; j < v->dim; packed += v->dim - j, j++)
+        v->nothing[j] = v->lambda + *packed;
+    for (uint32_t r = 0; r < v->rows; r++)
+        for (uint32_t j = 0; v->weight[r] > 0 && j < v->dim; j++)
+            v->nothing[j] += v->weight[r] * (double)row_at(v, r)[j] * (double)row_at(v, r)[j];
+    memcpy(error, v->nothing, v->dim * sizeof *error);
+    for (uint32_t k = 0; k < v->dim; k++) {
+        const double *l = f->l + k * f->stride;
+        error[k] -= f->d[k];
+        for (uint32_t j = k + 1; j < v->dim; j++)
+            error[j] -= l[j] * l[j] * f->d[k];
+    }
+    for (uint32_t j = 0; j < v->dim; j++)
+        if (!(fabs(error[j]) <= MOST_DRIFT * v->nothing[j]))
+            return true;
+    return false;
+}
+
 /* Corrects the weights that are furthest off.  Builds a new factor only when the rounds since the
- * last one have together cost as much. */
+ * last one have together cost as much, or rounding has spoilt it. */
 static void correct_few(logistic_view *v)
 {
     uint32_t row[BOUNDED_ROWS], n;
@@ -808,7 +834,7 @@ static void correct_few(logistic_view *v)
     for (uint32_t i = 0; i < n; i++)
         weight[i] = larger(v->curvature[row[i]], MOST_LOWERED * v->weight[row[i]]);
     v->p->effort.adjustments += logistic_set_weights(v, row, weight, n);
-    if (!logistic_factor_is_sound(v))
+    if (!logistic_factor_is_sound(v) || factor_has_drifted(v))
         logistic_build_factor(v);
 }
 

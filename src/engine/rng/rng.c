@@ -132,5 +132,7 @@ double oltr_rng_beta(oltr_rng *rng, double a, double b)
         return x / (x + gamma_large(rng, b));
     }
     double log_x = log_gamma_draw(rng, a), log_y = log_gamma_draw(rng, b);
+    if (isinf(log_x) && isinf(log_y)) /* shapes below 1e-306: 1 with chance a / (a + b), else 0 */
+        return oltr_rng_uniform(rng) < a / (a + b);
     return 1 / (1 + exp(log_y - log_x));
 }

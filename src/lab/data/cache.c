@@ -209,6 +209,8 @@ static const char *fault_of(const oltr_dataset *d)
 {
     if (d->n_queries == 0 || d->n_rows == 0 || d->dim == 0)
         return "it has no rows or no features";
+    if (!d->query || !d->first_row || !d->grade || !d->x)
+        return "one of its arrays is missing";
     if (d->first_row[0] != 0 || d->first_row[d->n_queries] != d->n_rows)
         return "its queries do not cover its rows";
     for (uint32_t q = 0; q < d->n_queries; q++)

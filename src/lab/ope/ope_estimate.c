@@ -34,6 +34,8 @@ oltr_status oltr_ope_find(const char *name, oltr_ope_estimator *out, oltr_error 
 {
     struct nearest nearest = nearest_to(name ? name : "");
     char hint[HINT_SIZE], word[QUOTE_SIZE];
+    if (!out)
+        return set_error(error, OLTR_EINVAL, "there is no place for the estimator");
     for (unsigned i = 0; name && i < OLTR_OPE_ESTIMATORS; i++) {
         if (strcmp(names[i], name) == 0) {
             *out = (oltr_ope_estimator)i;

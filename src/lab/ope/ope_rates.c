@@ -154,5 +154,8 @@ oltr_status oltr_ope_rates(const oltr_ope_log *log, const uint32_t *item, uint32
     sums.item_sum = sums.item_count + n_items;
     status = fit(&sums, log, item, fold, strength, rate, error);
     free(room);
+    for (size_t i = 0; status == OLTR_OK && i < all; i++)
+        if (!isfinite(rate[i]))
+            status = set_error(error, OLTR_EVALUE, "the sums of these rewards are too large");
     return status;
 }

@@ -100,8 +100,10 @@ static int ascending(const void *a, const void *b)
 
 uint32_t oltr_checkpoints(uint64_t rounds, uint32_t count, uint64_t *out, uint32_t capacity)
 {
-    uint64_t *all = malloc((count + 24u) * sizeof *all);
-    uint32_t n = 0, kept = 0;
+    count = count < rounds ? count : (uint32_t)rounds; /* more are the same rounds */
+    uint64_t *all = malloc(((size_t)count + 24) * sizeof *all);
+    size_t n = 0;
+    uint32_t kept = 0;
     if (!all || rounds < 1) {
         free(all);
         return 0;
@@ -114,9 +116,9 @@ uint32_t oltr_checkpoints(uint64_t rounds, uint32_t count, uint64_t *out, uint32
     }
     all[n++] = rounds;
     qsort(all, n, sizeof *all, ascending);
-    for (uint32_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (i == 0 || all[i] != all[i - 1]) {
-            if (kept < capacity)
+            if (out && kept < capacity)
                 out[kept] = all[i];
             kept++;
         }

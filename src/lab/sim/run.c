@@ -263,11 +263,28 @@ static void init_wait(run *r)
     pthread_condattr_destroy(&attributes);
 }
 
+/* Whether there is everything that the digest reads: the caller may bring other points than those
+ * that the results were made for. */
+static bool is_whole(const oltr_experiment *e)
+{
+    const oltr_dataset *data = e->world.dataset;
+    bool whole = e->checkpoint && e->policy && (e->world.custom || !e->world.custom_bytes) &&
+                 (!data || (data->query && data->first_row && (data->x || !data->dim)));
+    for (uint32_t i = 0; whole && i < e->n_policies; i++) {
+        const oltr_settings *s = &e->policy[i].settings;
+        whole = e->policy[i].label && s->info && (s->custom || !s->custom_bytes);
+    }
+    return whole;
+}
+
 static oltr_status check(const oltr_experiment *points, uint32_t n_points,
                          const oltr_run_options *options, const oltr_results *results,
                          oltr_error *error)
 {
-    if (!points || !results || results->n_points != n_points)
+    bool whole = points && results && results->n_points == n_points;
+    for (uint32_t i = 0; whole && i < n_points; i++)
+        whole = is_whole(&points[i]);
+    if (!whole)
         return set_error(error, OLTR_EINVAL,
                          "results must be made for these points with oltr_results_new()");
     if (options && options->size > sizeof *options)

@@ -46,7 +46,7 @@ static const world_param params[] = {
                 0},
 };
 
-static oltr_status check_shape(const oltr_dataset *data, oltr_error *error)
+oltr_status dataset_check_shape(const oltr_dataset *data, oltr_error *error)
 {
     if (!data->n_queries || !data->query || !data->first_row || !data->grade ||
         (data->dim && !data->x))
@@ -152,9 +152,6 @@ static oltr_status check(const oltr_world *world, oltr_error *error)
         return set_error(error, OLTR_EPRIOR,
                          "this world has no Beta prior to misspecify: give it one, or leave "
                          "misspecification at 0");
-    oltr_status status = check_shape(world->dataset, error);
-    if (status != OLTR_OK)
-        return status;
     uint32_t most = query_size(world->dataset, largest_query(world->dataset));
     if (world->n_items != most || world->dim != world->dataset->dim)
         return set_error(

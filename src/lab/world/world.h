@@ -57,6 +57,8 @@ bool is_shifted(const oltr_world *world); /* is its misspecification anything bu
 
 /* The query with the most documents. */
 uint32_t largest_query(const oltr_dataset *data);
+/* Whether it has all arrays, and its queries cover its rows. */
+oltr_status dataset_check_shape(const oltr_dataset *data, oltr_error *error);
 static inline uint32_t query_size(const oltr_dataset *data, uint32_t query)
 {
     return data->first_row[query + 1] - data->first_row[query];

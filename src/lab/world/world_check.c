@@ -23,10 +23,12 @@ const world_ops *world_kind(const oltr_world *world, oltr_error *error)
         return world_ops_of(world->kind, error);
     if (check_size("world", own->size, sizeof *own, error) != OLTR_OK)
         return NULL;
-    if (own->info.name && own->draw && !own->moves == !own->advance)
+    if (own->info.name && own->draw && !own->moves == !own->advance &&
+        (own->params || !own->n_params))
         return own;
     set_error(error, OLTR_EINVAL,
-              "a world of your own needs a name and draw, and moves together with advance");
+              "a world of your own needs a name and draw, moves together with advance, and the "
+              "table of its n_params parameters");
     return NULL;
 }
 
@@ -43,10 +45,12 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
                   "must be OLTR_CLICKS");
         return NULL;
     }
-    if (own->info.name && (own->scan || own->browse) && own->value && own->best)
+    if (own->info.name && (own->scan || own->browse) && own->value && own->best &&
+        (own->params || !own->n_params))
         return own;
     set_error(error, OLTR_EINVAL,
-              "a click model of your own needs a name, scan or browse, value and best");
+              "a click model of your own needs a name, scan or browse, value and best, and the "
+              "table of its n_params parameters");
     return NULL;
 }
 
@@ -89,6 +93,9 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
         return OLTR_EINVAL;
     if (world->n_items < 1)
         return set_error(error, OLTR_EITEM, "a world needs at least 1 item");
+    if (world->custom_bytes && !world->custom)
+        return set_error(error, OLTR_EINVAL, "custom_bytes is %zu, but there is nothing at custom",
+                         world->custom_bytes);
     if (!isfinite(world->misspecification))
         return set_error(error, OLTR_EPRIOR, "the misspecification must be a finite number");
     if (!world->prior_a != !world->prior_b)
@@ -108,8 +115,10 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
         return set_error(error, OLTR_EINVAL,
                          "world %s has real rewards: its click model must be abandon, not %s",
                          kind->info.name, clicks->info.name);
-    oltr_status status =
-        check_values(kind->info.name, kind->params, kind->n_params, world->kind_values, error);
+    oltr_status status = world->dataset ? dataset_check_shape(world->dataset, error) : OLTR_OK;
+    if (status == OLTR_OK)
+        status =
+            check_values(kind->info.name, kind->params, kind->n_params, world->kind_values, error);
     if (status == OLTR_OK)
         status = check_values(clicks->info.name, clicks->params, clicks->n_params,
                               world->click_values, error);

@@ -993,6 +993,25 @@ static void test_copies_go_on(void **unused)
     }
 }
 
+/* Rows that are lowered in many rounds of bounded work spoil the factor bit by bit. */
+static void test_drift_of_bounded_work(void **unused)
+{
+    static float x[6];
+    subject s = subject_new(6, 200, 0.1, 0.2);
+    s.p.thorough = 4;
+    from.state = 77;
+    for (uint32_t t = 0; t < 30; t++) {
+        random_rows(x, 1, 6, 0.1);
+        learn_one(&s, x, t % 3 == 0);
+    }
+    logistic_factor(s.state, &s.p).d[3] *= 1 + 1e-7;
+    assert_int_equal(logistic_check_derived(s.state, &s.p, NULL), OLTR_ESTATE);
+    random_rows(x, 1, 6, 0.1);
+    learn_one(&s, x, 1);
+    assert_int_equal(logistic_check_derived(s.state, &s.p, NULL), OLTR_OK);
+    free(s.state);
+}
+
 static void test_copies_of_nothing_possible(void **unused)
 {
     float x[2] = {1, 0.5f};
@@ -1298,6 +1317,7 @@ int main(void)
         WITH_LINKS(test_merge_of_separable_data),
         WITH_LINKS(test_largest_counts),
         WITH_LINKS(test_copies_go_on),
+        cmocka_unit_test(test_drift_of_bounded_work),
         cmocka_unit_test(test_copies_of_nothing_possible),
         WITH_LINKS(test_forget),
         WITH_LINKS(test_many_rows),

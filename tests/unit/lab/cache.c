@@ -273,6 +273,9 @@ static void what_cannot_be_saved_is_refused(void **state)
     assert_int_equal(oltr_dataset_save(&d, path_of("mine"), NULL), OLTR_OK);
     assert_int_equal(oltr_dataset_save(NULL, path_of("mine"), NULL), OLTR_EINVAL);
     assert_int_equal(oltr_dataset_save(&d, NULL, NULL), OLTR_EINVAL);
+    const oltr_dataset bare = {.n_queries = 2, .n_rows = 2, .dim = 1};
+    assert_int_equal(oltr_dataset_save(&bare, path_of("mine"), &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "one of its arrays is missing"));
     assert_int_equal(oltr_dataset_save(&d, path_of("no/such/folder"), &error), OLTR_EIO);
     assert_non_null(strstr(error.msg, "cannot write"));
     d.x = bad;

@@ -281,7 +281,7 @@ static void refusals(void **state)
     oltr_error error = {OLTR_OK, ""};
     assert_null(dataset_generate("web03k", "train", 1, 1, &error));
     assert_int_equal(error.code, OLTR_EVALUE);
-    assert_non_null(strstr(error.msg, "did you mean web30k"));
+    assert_non_null(strstr(error.msg, "did you mean `web30k`?"));
     assert_null(dataset_generate("zzzzzzzzzz", "train", 1, 1, &error));
     assert_non_null(strstr(error.msg, "there are web30k and istella"));
     assert_null(dataset_generate("web30k", "dev", 1, 1, &error));

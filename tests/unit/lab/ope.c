@@ -738,6 +738,7 @@ static void knows_names(void **state)
         assert_int_equal(e, i);
     }
     assert_null(oltr_ope_name(OLTR_OPE_ESTIMATORS));
+    assert_int_equal(oltr_ope_find("dm", NULL, &error), OLTR_EINVAL);
     assert_int_equal(oltr_ope_find("snrisp", &e, &error), OLTR_EKIND);
     assert_non_null(strstr(error.msg, "snrips"));
 }

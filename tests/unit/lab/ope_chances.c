@@ -371,6 +371,8 @@ static void rates_of_bad_logs_are_refused(void **state)
     fold[1] = 2;
     assert_int_equal(oltr_ope_rates(&log, item, 2, fold, 2, 1, rate, &error), OLTR_EVALUE);
     fold[1] = 1;
+    reward[0] = 1e308;
+    assert_int_equal(oltr_ope_rates(&log, item, 2, fold, 2, 10, rate, &error), OLTR_EVALUE);
     reward[0] = NAN;
     assert_int_equal(oltr_ope_rates(&log, item, 2, fold, 2, 1, rate, &error), OLTR_EVALUE);
 }
@@ -407,6 +409,8 @@ static void lines_are_written_like_snprintf(void **state)
         assert_memory_equal(out, right, room - 1);
         assert_true(out[room - 1] == '\0' && out[room] == 'x');
     }
+    d.id.bytes = NULL;
+    assert_int_equal(oltr_decision_write(&d, out, sizeof out), 0);
     d.id.size = 0;
     assert_int_equal(oltr_decision_write(&d, out, sizeof out), 0);
     assert_int_equal(oltr_decision_write(NULL, out, sizeof out), 0);
@@ -424,6 +428,7 @@ static void rewards_are_clicks_where_they_can_be(void **state)
     oltr_decision_write_rewards(id, NULL, 0, out, sizeof out);
     assert_string_equal(out, "{\"id\": \"r1\", \"clicks\": []}\n");
     assert_int_equal(oltr_decision_write_rewards((oltr_name){NULL, 0}, NULL, 0, out, 9), 0);
+    assert_int_equal(oltr_decision_write_rewards((oltr_name){NULL, 2}, NULL, 0, out, 9), 0);
 }
 
 int main(void)
