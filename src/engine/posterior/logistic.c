@@ -165,7 +165,7 @@ static void absorb(logistic_view *v, const uint32_t *row, uint32_t n, bool antic
         v->examined[row[i]] = v->clicked[row[i]] = v->weight[row[i]] = 0;
     }
     v->path->has_absorbed = 1;
-    if (!logistic_factor_is_sound(v))
+    if (!logistic_confirm_factor(v))
         restart_at_theta(v);
 }
 

@@ -63,9 +63,10 @@ typedef struct logistic_count {
 
 /* How theta was reached.  Doubles, as snapshots hold them. */
 typedef struct logistic_path {
-    /* The share of the factor's precision that lowered weights have left since it was built: the
-     * product over all of them, as if all rows had one direction; in rounds of bounded work the
-     * least of them, because rows that never repeat have many directions. */
+    /* The share of the factor's precision that lowered weights have left since it was built, or
+     * compared with its weights: the product over all of them, as if all rows had one direction; in
+     * rounds of bounded work, where rows have many directions, the product of the least of each
+     * correction. */
     double precision_left;
     double known;         /* about the gradient at theta: logistic_view.h */
     double has_absorbed;  /* 1: P may be other than zero */

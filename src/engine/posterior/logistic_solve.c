@@ -68,9 +68,10 @@ enum {
     BOUNDED_STEPS = 2,  /* evaluated steps of a round of bounded work */
     BOUNDED_ROWS = 8,   /* weights that such a round corrects in the factor */
 };
-/* Lowered weights may leave so much of the factor's precision, without a new one; and a round of
- * bounded work lowers no weight to less than this share of it. */
-static const double LEAST_PRECISION_LEFT = 1e-3, MOST_LOWERED = 1e-2;
+/* Lowered weights may leave so much of the factor's precision, without a new one.  A round of
+ * bounded work lowers no weight to less than MOST_LOWERED of it, and such rounds together lower
+ * none to less than LEAST_UNCHECKED before the factor is compared with its weights. */
+static const double LEAST_PRECISION_LEFT = 1e-3, MOST_LOWERED = 1e-2, LEAST_UNCHECKED = 0.1;
 static const double CLOSE = 0.02;        /* how near an adjusted factor has its weights */
 static const double SMALL_MOVE = 0.02;   /* of a weight, relatively */
 static const double SETTLING = 2;        /* drifts: after smaller moves, weights are at rest */
@@ -306,7 +307,7 @@ uint32_t logistic_set_weights(logistic_view *v, const uint32_t *row, const doubl
                               uint32_t n)
 {
     const float *x[VIEW_BATCH];
-    double more[VIEW_BATCH], *left = &v->path->precision_left;
+    double more[VIEW_BATCH], left = 1;
     uint32_t changed = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t r = row[i];
@@ -315,9 +316,10 @@ uint32_t logistic_set_weights(logistic_view *v, const uint32_t *row, const doubl
         x[changed] = row_at(v, r);
         more[changed++] = weight[i] - v->weight[r];
         double part = smaller(1, (weight[i] + v->share[r]) / (v->weight[r] + v->share[r]));
-        *left = v->bounded_work ? smaller(*left, part) : *left * part;
+        left = v->bounded_work ? smaller(left, part) : left * part;
         v->weight[r] = weight[i];
     }
+    v->path->precision_left *= left;
     if (changed)
         ldl_update(&v->factor, x, no_moment, more, changed, v->update);
     return changed;
@@ -339,13 +341,54 @@ static bool factor_is_near(const logistic_view *v, double off)
     return KERNEL(weights_near)(v->rows, v->curvature, v->weight, v->share, off);
 }
 
-/* All pivots of H are lambda or more. */
-bool logistic_factor_is_sound(const logistic_view *v)
+static void add_squares(double *restrict sum, const float *restrict x, double weight, uint32_t dim)
+{
+    for (uint32_t j = 0; j < dim; j++)
+        sum[j] += weight * ((double)x[j] * (double)x[j]);
+}
+
+static void subtract_squares(double *restrict sum, const double *restrict l, double d, size_t from,
+                             size_t to)
+{
+    for (size_t j = from; j < to; j++)
+        sum[j] -= l[j] * l[j] * d;
+}
+
+/* Whether the diagonal of the factor is that of its weights, up to rounding. */
+static bool factor_has_its_weights(const logistic_view *v)
+{
+    const ldl *f = &v->factor;
+    const double *packed = v->precision;
+    double *whole = v->nothing, *rest = v->step;
+    for (uint32_t j = 0; j < v->dim; packed += v->dim - j, j++)
+        whole[j] = v->lambda + *packed;
+    for (uint32_t r = 0; r < v->rows; r++)
+        if (v->weight[r] > 0)
+            add_squares(whole, row_at(v, r), v->weight[r], v->dim);
+    memcpy(rest, whole, v->dim * sizeof *rest);
+    for (uint32_t k = 0; k < v->dim; k++) {
+        rest[k] -= f->d[k];
+        subtract_squares(rest, f->l + k * f->stride, f->d[k], k + 1, v->dim);
+    }
+    for (uint32_t j = 0; j < v->dim; j++)
+        if (!(fabs(rest[j]) <= MOST_DRIFT * whole[j]))
+            return false;
+    return true;
+}
+
+/* Pivots of less than half of lambda, the least that H has, show that rounding has spoilt the
+ * factor.  The comparison costs O(R d + d^2). */
+bool logistic_confirm_factor(logistic_view *v)
 {
     for (uint32_t j = 0; j < v->dim; j++)
         if (!(v->factor.d[j] >= v->lambda / 2))
             return false;
-    return v->path->precision_left >= LEAST_PRECISION_LEFT;
+    if (v->path->precision_left >= (v->bounded_work ? LEAST_UNCHECKED : LEAST_PRECISION_LEFT))
+        return true;
+    if (!v->bounded_work || !factor_has_its_weights(v))
+        return false;
+    v->path->precision_left = 1;
+    return true;
 }
 
 /* The rows whose weights are off by more than `drift`; returns how many, or more than `most`. */
@@ -381,7 +424,7 @@ static void adjust_factor(logistic_view *v, double drift)
         weight[i] = v->curvature[row[i]];
     logistic_set_weights(v, row, weight, n);
     v->p->effort.adjustments += n;
-    if (!logistic_factor_is_sound(v))
+    if (!logistic_confirm_factor(v))
         logistic_build_factor(v);
 }
 
@@ -794,33 +837,8 @@ static uint32_t furthest_off(const logistic_view *v, uint32_t *row, uint32_t *n)
     return all;
 }
 
-/* Whether the diagonal of the factor differs from that of its weights.  A row may be lowered in one
- * round after the other, and each time rounding grows by what its direction loses. */
-static bool factor_has_drifted(logistic_view *v)
-{
-    const ldl *f = &v->factor;
-    const double *packed = v->precision;
-    double *error = v->step;
-    for (uint32_t j = 0; j < v->dim; packed += v->dim - j, j++)
-        v->nothing[j] = v->lambda + *packed;
-    for (uint32_t r = 0; r < v->rows; r++)
-        for (uint32_t j = 0; v->weight[r] > 0 && j < v->dim; j++)
-            v->nothing[j] += v->weight[r] * (double)row_at(v, r)[j] * (double)row_at(v, r)[j];
-    memcpy(error, v->nothing, v->dim * sizeof *error);
-    for (uint32_t k = 0; k < v->dim; k++) {
-        const double *l = f->l + k * f->stride;
-        error[k] -= f->d[k];
-        for (uint32_t j = k + 1; j < v->dim; j++)
-            error[j] -= l[j] * l[j] * f->d[k];
-    }
-    for (uint32_t j = 0; j < v->dim; j++)
-        if (!(fabs(error[j]) <= MOST_DRIFT * v->nothing[j]))
-            return true;
-    return false;
-}
-
 /* Corrects the weights that are furthest off.  Builds a new factor only when the rounds since the
- * last one have together cost as much, or rounding has spoilt it. */
+ * last one have together cost as much, or lowered weights have spoilt it. */
 static void correct_few(logistic_view *v)
 {
     uint32_t row[BOUNDED_ROWS], n;
@@ -834,7 +852,7 @@ static void correct_few(logistic_view *v)
     for (uint32_t i = 0; i < n; i++)
         weight[i] = larger(v->curvature[row[i]], MOST_LOWERED * v->weight[row[i]]);
     v->p->effort.adjustments += logistic_set_weights(v, row, weight, n);
-    if (!logistic_factor_is_sound(v) || factor_has_drifted(v))
+    if (!logistic_confirm_factor(v))
         logistic_build_factor(v);
 }
 

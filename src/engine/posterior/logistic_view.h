@@ -122,8 +122,9 @@ void logistic_build_factor(logistic_view *v);
 /* The weights of n <= VIEW_BATCH rows become these in the factor.  Returns how many changed. */
 uint32_t logistic_set_weights(logistic_view *v, const uint32_t *row, const double *weight,
                               uint32_t n);
-/* Whether lowered weights have left the factor enough of its precision. */
-bool logistic_factor_is_sound(const logistic_view *v);
+/* Whether lowered weights have left the factor enough of its precision.  In rounds of bounded work
+ * it is compared with its weights now and then, and the path records that. */
+bool logistic_confirm_factor(logistic_view *v);
 /* The share of a row. */
 double logistic_share(const logistic_view *v, const float *x);
 /* Finds the root from theta on, and brings the factor within the drift.  `evaluated`: the gradient
