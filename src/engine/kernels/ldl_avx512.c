@@ -48,18 +48,10 @@ AVX512_INLINE __mmask8 not_finite(__m256d x)
 
 /* ---- several thetas */
 
-/* Reads a number of every cache line of four rows, so that they come from memory while others are
- * computed with.  Prefetches do not do that as well where four rows are then read side by side
- * (bench/linear.c). */
-AVX512_INLINE void touch_four_rows(const float *x, size_t stride, uint32_t dim)
-{
-    for (size_t j = 0; j < 3 * stride + dim; j += LINE_FLOATS)
-        (void)*(const volatile float *)(x + j);
-}
-
-/* Kernel: n rows (1 or 4, a constant) times each theta. */
+/* Kernel: n rows (1 or 4, a constant) times each theta.  Fetches what lies `ahead` bytes behind
+ * them; 0: nothing. */
 AVX512_INLINE void rows_times_each(const float *x, size_t stride, int n, uint32_t dim,
-                                   const double *const *theta, __m256d *product)
+                                   const double *const *theta, size_t ahead, __m256d *product)
 {
     __m512d sum[4][SEVERAL], row[4];
     size_t j = 0;
@@ -67,8 +59,12 @@ AVX512_INLINE void rows_times_each(const float *x, size_t stride, int n, uint32_
         for (int k = 0; k < SEVERAL; k++)
             sum[i][k] = _mm512_setzero_pd();
     for (; j + 8 <= dim; j += 8) {
-        for (int i = 0; i < n; i++)
-            row[i] = _mm512_cvtps_pd(_mm256_loadu_ps(x + (size_t)i * stride + j));
+        for (int i = 0; i < n; i++) {
+            const float *at = x + (size_t)i * stride + j;
+            if (ahead && j % LINE_FLOATS == 0)
+                _mm_prefetch((const char *)((uintptr_t)at + ahead), _MM_HINT_T0);
+            row[i] = _mm512_cvtps_pd(_mm256_loadu_ps(at));
+        }
         for (int k = 0; k < SEVERAL; k++) {
             __m512d t = _mm512_loadu_pd(theta[k] + j);
             for (int i = 0; i < n; i++)
@@ -117,11 +113,11 @@ AVX512_INLINE void transpose(__m256d four[4])
 
 /* Four rows from row i on. */
 AVX512_INLINE __mmask8 four_times_each(const float *x, size_t stride, uint32_t i, uint32_t dim,
-                                       const double *const *theta, double *const *out)
+                                       const double *const *theta, size_t ahead, double *const *out)
 {
     __m256d four[4];
     __mmask8 bad = 0;
-    rows_times_each(x + i * stride, stride, 4, dim, theta, four);
+    rows_times_each(x + i * stride, stride, 4, dim, theta, ahead, four);
     transpose(four);
     for (int k = 0; k < SEVERAL; k++) {
         bad |= not_finite(four[k]);
@@ -135,20 +131,19 @@ TARGET_AVX512 bool rows_times_several_avx512(const float *x, size_t stride, uint
                                              double *const *out)
 {
     const uint32_t half = rows_are_streamed(stride, n, dim) ? n / 8 * 4 : 0; /* two streams */
+    const size_t next_four = 4 * stride * sizeof *x;
     uint32_t i = 0;
     __mmask8 bad = 0;
     for (; i < half; i += 4) {
-        touch_four_rows(x + (half + i) * stride, stride, dim);
-        bad |= four_times_each(x, stride, i, dim, theta, out);
-        touch_four_rows(x + (i + 4) * stride, stride, dim); /* at the end, of the second half */
-        bad |= four_times_each(x, stride, half + i, dim, theta, out);
+        bad |= four_times_each(x, stride, i, dim, theta, next_four, out);
+        bad |= four_times_each(x, stride, half + i, dim, theta, next_four, out);
     }
     for (i = 2 * half; i + 4 <= n; i += 4)
-        bad |= four_times_each(x, stride, i, dim, theta, out);
+        bad |= four_times_each(x, stride, i, dim, theta, 0, out);
     for (; i < n; i++) {
         double each[SEVERAL];
         __m256d one;
-        rows_times_each(x + i * stride, stride, 1, dim, theta, &one);
+        rows_times_each(x + i * stride, stride, 1, dim, theta, 0, &one);
         bad |= not_finite(one);
         _mm256_storeu_pd(each, one);
         for (int k = 0; k < SEVERAL; k++)

