@@ -83,8 +83,7 @@ code=$?
 grep -qF 'stopped before the simulation began; nothing is kept' said || fail "does not say that nothing is kept"
 [ -z "$(ls early)" ] || fail "something stayed: $(ls early)"
 
-# without --resume an old partial file is named, and not used
-# Ctrl-C while the experiment is read from a pipe.
+# Ctrl-C while the experiment is read from a pipe
 mkfifo pipe
 "$OLTR" run pipe -o early >said 2>&1 &
 child=$!
@@ -94,6 +93,7 @@ wait "$child"
 code=$?
 [ "$code" -eq 130 ] || fail "status $code after SIGINT while it read the experiment"
 
+# without --resume an old partial file is named, and not used
 mkdir anew
 echo rubbish >anew/partial.oltr
 expect 0 'starting anew' "$OLTR" run long.yaml -o anew --rounds 100 --no-figures
