@@ -51,6 +51,8 @@ expect 2 '--output needs the name of a folder' "$OLTR" run x.yaml -o ''
 expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set rounds
 expect 2 '--set needs KEY=VALUE' "$OLTR" run x.yaml --set =3
 expect 2 'no-such.yaml: cannot be opened: No such file' "$OLTR" run no-such.yaml
+far=$(printf 'd%.0s' $(seq 200))/$(printf 'e%.0s' $(seq 200))
+expect 2 'eee/no-such.yaml: cannot be opened: No such file' "$OLTR" run "$far/no-such.yaml"
 mkdir folder
 expect 2 'folder is a folder; give the experiment file' "$OLTR" run folder
 expect 2 'no policy is called `gst`; did you mean `gts`?' "$OLTR" policies gst

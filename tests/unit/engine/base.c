@@ -10,6 +10,7 @@
 #include "engine/base/nearest.h"
 #include "engine/base/layout.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 /* ---- status */
 
@@ -86,6 +87,36 @@ static void set_error_cuts_a_long_sentence_and_ends_it(void **state)
     assert_int_equal(strlen(box.error.msg), sizeof box.error.msg - 1);
     for (size_t i = 0; i < sizeof box.guard; i++)
         assert_int_equal(box.guard[i], 0x5A);
+}
+
+/* A long path comes before the reason. */
+static void set_error_keeps_both_ends_of_a_long_sentence(void **state)
+{
+    char path[4000];
+    oltr_error error;
+    memset(path, 'd', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    set_error(&error, OLTR_EIO, "cannot open %s/a.yaml: %s", path, "No such file or directory");
+    assert_int_equal(strlen(error.msg), sizeof error.msg - 1);
+    assert_memory_equal(error.msg, "cannot open ddd", 15);
+    assert_non_null(strstr(error.msg, "ddd...ddd"));
+    assert_non_null(strstr(error.msg, "ddd/a.yaml: No such file or directory"));
+}
+
+static void set_error_cuts_no_character(void **state)
+{
+    for (size_t lead = 0; lead < 4; lead++) {
+        char text[800] = "abc";
+        oltr_error error;
+        size_t used = lead, at = 0, step;
+        for (; used + 4 < sizeof text; used += 3)
+            memcpy(text + used, "\xE2\x82\xAC", 3);
+        text[used] = '\0';
+        set_error(&error, OLTR_EIO, "%s", text);
+        while ((step = text_character(error.msg + at)) > 0 && error.msg[at] != '\0')
+            at += step;
+        assert_int_equal(at, strlen(error.msg));
+    }
 }
 
 typedef struct entry {
@@ -543,6 +574,8 @@ int main(void)
         cmocka_unit_test(set_error_fills_the_error_and_returns_the_code),
         cmocka_unit_test(set_error_accepts_no_error_object),
         cmocka_unit_test(set_error_cuts_a_long_sentence_and_ends_it),
+        cmocka_unit_test(set_error_keeps_both_ends_of_a_long_sentence),
+        cmocka_unit_test(set_error_cuts_no_character),
         cmocka_unit_test(a_misspelt_name_finds_the_right_one),
         cmocka_unit_test(a_strange_word_finds_nothing),
         cmocka_unit_test(the_plan_puts_arrays_side_by_side_and_aligned),
