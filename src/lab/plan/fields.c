@@ -111,20 +111,37 @@ static bool not_a_number(const struct reader *reader, const struct node *node, c
                     advice);
 }
 
-static bool out_of_range(const struct reader *reader, const struct node *node, double low,
-                         double high)
+static bool out_of_range(const struct reader *reader, const struct node *node, bool below,
+                         const char *least, const char *most)
 {
     char value[QUOTE_SIZE];
-    const char *side =
-        number_is_plain(node->text) && plain_real(node->text, NULL) < low ? "at least" : "at most";
-    return read_bad(reader, node, "must be %s %.15g, not %s", side, side[3] == 'l' ? low : high,
-                    quote_input(node->text, value));
+    return read_bad(reader, node, "must be at %s %s, not %s", below ? "least" : "most",
+                    below ? least : most, quote_input(node->text, value));
 }
+
+static bool real_out_of_range(const struct reader *reader, const struct node *node, double low,
+                              double high)
+{
+    char least[32], most[32];
+    plain_print(least, sizeof least, "%.15g", low);
+    plain_print(most, sizeof most, "%.15g", high);
+    return out_of_range(reader, node, plain_real(node->text, NULL) < low, least, most);
+}
+
+static bool whole_out_of_range(const struct reader *reader, const struct node *node, uint64_t low,
+                               uint64_t high)
+{
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%" PRIu64, low);
+    snprintf(most, sizeof most, "%" PRIu64, high);
+    return out_of_range(reader, node, plain_real(node->text, NULL) < (double)low, least, most);
+}
+
+static const double EXACT = 9007199254740992.0; /* 2^53 */
 
 /* Whole numbers may be written like 1e6 as well, as long as a double holds them exactly. */
 static bool whole_value(const char *text, uint64_t *out)
 {
-    static const double EXACT = 9007199254740992.0;
     errno = 0;
     if (text[strspn(text, "0123456789")] == '\0') {
         *out = strtoull(text, NULL, 10);
@@ -146,11 +163,16 @@ bool read_whole(const struct reader *reader, const struct node *node, uint64_t l
         return not_a_number(reader, node, wanted);
     double value = plain_real(node->text, NULL);
     if (value < (double)low || value > (double)high)
-        return out_of_range(reader, node, (double)low, (double)high);
-    if (!whole_value(node->text, out))
-        return floor(value) < value ? not_a_number(reader, node, wanted)
-                                    : out_of_range(reader, node, (double)low, (double)high);
-    return (*out >= low && *out <= high) || out_of_range(reader, node, (double)low, (double)high);
+        return whole_out_of_range(reader, node, low, high);
+    if (whole_value(node->text, out))
+        return (*out >= low && *out <= high) || whole_out_of_range(reader, node, low, high);
+    if (floor(value) < value)
+        return not_a_number(reader, node, wanted);
+    if (node->text[strspn(node->text, "0123456789")] == '\0')
+        return whole_out_of_range(reader, node, low, high);
+    char quoted[QUOTE_SIZE];
+    return read_bad(reader, node, "must be written in digits above 2^53, not like %s",
+                    quote_input(node->text, quoted));
 }
 
 bool read_whole32(const struct reader *reader, const struct node *node, uint32_t low, uint32_t high,
@@ -180,7 +202,7 @@ bool read_real(const struct reader *reader, const struct node *node, double low,
     if (node->quoted || !number_is_plain(node->text))
         return not_a_number(reader, node, wanted);
     *out = plain_real(node->text, NULL);
-    return (*out >= low && *out <= high) || out_of_range(reader, node, low, high);
+    return (*out >= low && *out <= high) || real_out_of_range(reader, node, low, high);
 }
 
 bool read_truth(const struct reader *reader, const struct node *node, bool *out)
