@@ -106,6 +106,17 @@ small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: -1/; /cl
 small | sed 's/kind: beta/kind: logistic\n  dim: 2\n  misspecification: 10/; /clicks:/d' | bad 'Beta(a+10, 0)'
 change 'policies would get Beta(5, -3)' 's/items: 10/items: 10\n  misspecification: 4\n  prior: {a: 1, b: 1}/'
 
+# what only the simulator refuses: the place of the policy, or the flag that made it one of this kind
+no_features='glm-ucb ranks by features, and this world has none: take world linear, logistic, scalar, or dataset or fixed with features'
+small | sed '/GTS/s/gts/glm-ucb/' >bad.yaml
+line=$(grep -n glm-ucb bad.yaml | cut -d: -f1)
+expect 2 "bad.yaml:$line:5: policy GTS: $no_features" "$OLTR" run bad.yaml -o out -q
+small >good.yaml
+expect 2 "--set policies.GTS.kind=glm-ucb: policy GTS: $no_features" "$OLTR" run good.yaml -o out -q --set policies.GTS.kind=glm-ucb
+line=$(grep -n 'name: TS-Beta' good.yaml | cut -d: -f1)
+expect 2 "good.yaml:$line:5: policy TS-Beta: with clicks pbm" "$OLTR" run good.yaml -o out -q --set world.clicks=pbm --set policies.GTS.seen=last
+small | sed "s/name: GTS,/name: GTS $(printf 'x%.0s' {1..100}),/; /GTS/s/gts/glm-ucb/" | bad 'dataset or fixed with features'
+
 # drift
 drifting() { # the value of drift
     small | sed "s/items: 10/items: 10\n  drift: $1/"

@@ -13,6 +13,7 @@
 #include "engine/base/quote.h"
 #include "lab/lab_limits.h"
 #include "lab/plan/plan_parts.h"
+#include "lab/sim/arena.h"
 #include "lab/sim/results.h"
 #include "lab/sim/workload.h"
 #include "lab/world/world.h"
@@ -109,7 +110,28 @@ static bool slot_list_fits(const struct reader *reader, const struct node *root,
                     list->count, list->count == 1 ? "" : "s", point->slots);
 }
 
-/* The checks of the simulator; their errors have no place in the file. */
+/* The entry of the policy that the simulator refuses, with its words, or the kind that a flag gave
+ * it.  NULL: it refuses the world, or all policies together. */
+static const struct node *refused_policy(const struct node *root, const oltr_experiment *point,
+                                         oltr_error *error)
+{
+    oltr_experiment one = *point;
+    oltr_error why = {OLTR_OK, ""};
+    const struct node *entry = tree_get(root, "policies")->first;
+    one.n_policies = 1;
+    if (experiment_check_setting(&one, NULL) != OLTR_OK)
+        return NULL;
+    for (uint32_t i = 0; i < point->n_policies; i++, entry = entry->next) {
+        one.policy = &point->policy[i];
+        if (oltr_experiment_check(&one, &why) != OLTR_OK) {
+            *error = why;
+            return tree_blame(entry, tree_get(entry, "kind"));
+        }
+    }
+    return NULL;
+}
+
+/* The checks of the simulator. */
 static bool simulator_accepts(const struct reader *reader, const struct node *root,
                               const oltr_experiment *point)
 {
@@ -118,7 +140,12 @@ static bool simulator_accepts(const struct reader *reader, const struct node *ro
         !has_trait(&point->world, OLTR_WORLD_DATASET | OLTR_WORLD_FITTED); /* else with its data */
     if (!complete || oltr_experiment_check(point, &error) == OLTR_OK)
         return true;
-    set_error(reader->error, error.code, "%.100s: %.150s", root->origin, error.msg);
+    const struct node *refused = refused_policy(root, point, &error);
+    if (refused)
+        tree_fail_at(refused, reader->error, error.msg);
+    else
+        set_error(reader->error, error.code, "%s: %s", root->origin, error.msg);
+    reader->error->code = error.code;
     return false;
 }
 

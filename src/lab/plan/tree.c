@@ -100,7 +100,12 @@ oltr_status tree_fail(const struct node *where, oltr_error *error, const char *f
                 (where->line == 0 && strstr(where->origin, path)); /* --set world.items=2 */
     snprintf(all, sizeof all, "%s%s%s", said ? "" : quote_input(path, quoted), said ? "" : ": ",
              words);
-    return fail_at(where->origin, where->line, where->column, error, all);
+    return tree_fail_at(where, error, all);
+}
+
+oltr_status tree_fail_at(const struct node *where, oltr_error *error, const char *sentence)
+{
+    return fail_at(where->origin, where->line, where->column, error, sentence);
 }
 
 /* ---- reading */

@@ -57,6 +57,8 @@ oltr_status tree_set(struct pool *pool, struct node *root, const struct override
 /* Fills the error as "file:line:column: path: words" and returns its code, OLTR_EVALUE. */
 oltr_status tree_fail(const struct node *where, oltr_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same without the path: the sentence says what it is about. */
+oltr_status tree_fail_at(const struct node *where, oltr_error *error, const char *sentence);
 
 /* Which of two nodes that contradict each other is to blame: `second` if only that one was set
  * by an override or a sweep. */

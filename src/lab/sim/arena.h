@@ -20,6 +20,9 @@ typedef struct arena_watch {
     void *context;
 } arena_watch;
 
+/* experiment.c: what oltr_experiment_check() asks but for the policies. */
+oltr_status experiment_check_setting(const oltr_experiment *e, oltr_error *error);
+
 /* NULL with the error set when a policy cannot be made in this world, or without memory.
  * `watch` may be NULL. */
 arena *arena_new(const oltr_experiment *experiment, const arena_watch *watch, oltr_error *error);

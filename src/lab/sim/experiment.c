@@ -66,15 +66,21 @@ static oltr_status check_slot_chances(const oltr_experiment *e, oltr_error *erro
     return OLTR_OK;
 }
 
-oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
+oltr_status experiment_check_setting(const oltr_experiment *e, oltr_error *error)
 {
-    if (!e)
-        return set_error(error, OLTR_EINVAL, "there is no experiment");
     oltr_status status = world_check(&e->world, error);
     if (status == OLTR_OK)
         status = check_numbers(e, error);
     if (status == OLTR_OK)
         status = check_slot_chances(e, error);
+    return status;
+}
+
+oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
+{
+    if (!e)
+        return set_error(error, OLTR_EINVAL, "there is no experiment");
+    oltr_status status = experiment_check_setting(e, error);
     for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++)
         if (!e->policy[i].label || !e->policy[i].settings.info ||
             e->policy[i].settings.n_items != e->world.n_items)
