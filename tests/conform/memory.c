@@ -246,6 +246,16 @@ static oltr_status check_one(const void *context)
     return oltr_check(context, NULL);
 }
 
+static oltr_status resize_one(const void *context)
+{
+    oltr_error error = {OLTR_OK, ""};
+    oltr_policy *p = oltr_policy_copy(context, NULL, &error);
+    oltr_status status = p ? oltr_policy_resize(&p, ITEMS - 1, NULL, &error) : OLTR_ENOMEM;
+    assert_int_equal(error.code, status);
+    oltr_policy_free(p);
+    return status;
+}
+
 static void policies_without_memory(void **state)
 {
     oltr_settings s = settings_for(*state, ITEMS);
@@ -255,6 +265,8 @@ static void policies_without_memory(void **state)
     assert_true(with_failures(load_one, &m) >= 1);
     assert_int_equal(with_failures(make_scratch, p), 1);
     with_failures(check_one, p);
+    if (oltr_policy_settings(p)->info->can_resize)
+        assert_true(with_failures(resize_one, p) >= 2);
     free(m.byte);
     oltr_policy_free(p);
 }

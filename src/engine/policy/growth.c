@@ -146,17 +146,17 @@ static oltr_status carry_items(oltr_policy *to, const oltr_policy *from, bool ro
 }
 
 /* Sums for which `to`, which was just made, has no room of their own are added to the others.
- * false where that is not offered. */
-static bool fold_sums(oltr_policy *to, const oltr_policy *from)
+ * OLTR_EFULL where that is not offered. */
+static oltr_status fold_sums(oltr_policy *to, const oltr_policy *from)
 {
     sum_array sums[MAX_SUMS];
     if (!from->ops->least_sums)
-        return false;
+        return OLTR_EFULL;
     uint32_t n = to->ops->sums(policy_state(to), sums);
     for (uint32_t a = 0; a < n; a++)
         for (size_t i = 0; sums[a].value && i < sums[a].n; i++)
             sums[a].value[i] = 0;
-    return to->ops->merge(policy_state(to), policy_state(from)) == OLTR_OK;
+    return to->ops->merge(policy_state(to), policy_state(from));
 }
 
 /* What was learned, and what is derived from it. */
@@ -168,7 +168,12 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool roo
     if (ops->info.by_item)
         return carry_items(to, from, room, error);
     bool whole = copy_arrays(ops->sums, policy_state(to), policy_state(from));
-    if ((!whole && !fold_sums(to, from)) || policy_check_sums(to, NULL) != OLTR_OK)
+    oltr_status status = whole ? OLTR_OK : fold_sums(to, from);
+    if (status == OLTR_OK)
+        status = policy_check_sums(to, NULL);
+    if (status == OLTR_ENOMEM)
+        return set_error(error, status, "no memory to check what was learned");
+    if (status != OLTR_OK)
         return set_error(error, OLTR_EFULL,
                          "%s of %u items has no room for what was learned: keep more items",
                          ops->info.name, to->n_items);
