@@ -14,7 +14,8 @@
  *
  * Errors: rank and learn return a status, which oltr_rank() and oltr_learn() pass on.  A learn that
  * fails must leave the state as it was; the engine does not count the round then, and cannot undo
- * changes.  A merge that fails may leave any state: it works on a copy.
+ * changes.  A merge that fails may leave any state: it works on a copy.  `error` of an operation is
+ * never NULL, and empty; where it stays so, the caller gets the sentence of the status.
  *
  * This header changes with the engine: code that includes it may have to change with a new minor
  * version.
@@ -90,8 +91,8 @@ typedef struct oltr_policy_ops {
      * state must be what it was, and the round is not counted. */
     oltr_status (*learn)(void *state, uint64_t t, const oltr_candidates *from,
                          const oltr_ranking *shown, const oltr_feedback *seen);
-    /* Lists what was learned, nothing else; returns how many arrays.  Every number is finite and at
-     * most 1e70 either way. */
+    /* Lists what was learned, nothing else; returns how many arrays, at most OLTR_MAX_SUMS.  Every
+     * number is finite and at most 1e70 either way. */
     uint32_t (*sums)(const void *state, oltr_sum_array out[OLTR_MAX_SUMS]);
     void (*refresh)(void *state, uint64_t t); /* rebuilds all that is derived from the sums */
     oltr_status (*check)(const void *state, uint64_t t,
@@ -104,7 +105,8 @@ typedef struct oltr_policy_ops {
     /* NULL unless info.can_predict.  sd may be NULL; OLTR_ENOMEM without room of its own. */
     oltr_status (*predict)(const void *state, uint64_t t, const oltr_candidates *from, double *mean,
                            double *sd);
-    /* NULL: all sums are added, and multiplied by keep, number by number. */
+    /* NULL: all sums are added, and multiplied by keep, number by number; not with feature rows
+     * among them. */
     oltr_status (*merge)(void *state, const void *from);
     void (*forget)(void *state, double keep);
     /* A policy with context: 1 when its settings reject this row of features. */
@@ -122,11 +124,11 @@ typedef struct oltr_policy_ops {
     /* Called in place of refresh() after they were read: rebuilds the rest.  OLTR_ESTATE when they
      * are impossible (not finite, a pivot that is not positive).  NULL where derived is. */
     oltr_status (*resume)(void *state, uint64_t t, oltr_error *error);
-    /* For info.by_item: sums() gives one number for each item in every array, and this operation
-     * derives all that belongs to one item anew, from its sums and from its prior in the settings,
-     * after either was changed.  before: its sums until then, one for each array, for what is
-     * derived from all items together.  It checks sums and prior first, as init and check do; on
-     * any status but OLTR_OK it changes nothing. */
+    /* For info.by_item: sums() gives at most OLTR_MAX_ITEM_NUMBERS - 2 arrays, one number for each
+     * item in every one, and this operation derives all that belongs to one item anew, from its
+     * sums and from its prior in the settings, after either was changed.  before: its sums until
+     * then, one for each array, for what is derived from all items together.  It checks sums and
+     * prior first, as init and check do; on any status but OLTR_OK it changes nothing. */
     oltr_status (*renew_item)(void *state, uint64_t t, const oltr_settings *settings, uint32_t item,
                               const double *before, oltr_error *error);
     /* end: called once for each policy, when it is freed; releases what init acquired.  copied:

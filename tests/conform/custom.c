@@ -151,6 +151,9 @@ static void incomplete_policies_are_refused(void **state)
     own.info.by_item = 0;
     refuse(&own, "can_resize");
     own = renamed(&cascade_ucb1_ops, &own);
+    own.least_sums = 1;
+    refuse(&own, "merge");
+    own = renamed(&cascade_ucb1_ops, &own);
     own.info.name = "";
     refuse(&own, "name");
     own = renamed(&cascade_ucb1_ops, &own);
@@ -337,6 +340,63 @@ static oltr_status learn_something(oltr_policy *p)
                       &(oltr_feedback){.n_examined = 2, .reward = click});
 }
 
+/* Arrays that a policy must not list; `n` of them, all like `array`. */
+static struct {
+    oltr_sum_array array;
+    uint32_t n;
+} listed;
+
+static uint32_t list_wrongly(const void *state, oltr_sum_array out[OLTR_MAX_SUMS])
+{
+    for (uint32_t a = 0; a < listed.n; a++)
+        out[a] = listed.array;
+    return listed.n;
+}
+
+static oltr_status renew_nothing(void *state, uint64_t t, const oltr_settings *settings,
+                                 uint32_t item, const double *before, oltr_error *error)
+{
+    return OLTR_OK;
+}
+
+static void refuse_arrays(int by_item, oltr_sum_array array, uint32_t n, const char *word)
+{
+    tally t = {0};
+    plan a = plan_from(0, &t);
+    oltr_policy_ops ops = counter_ops;
+    ops.info.ops = &ops;
+    ops.info.by_item = by_item;
+    ops.renew_item = renew_nothing;
+    ops.sums = list_wrongly;
+    listed.array = array;
+    listed.n = n;
+    oltr_settings s = counter_settings(&a);
+    s.info = &ops.info;
+    oltr_error error = {OLTR_OK, ""};
+    assert_null(oltr_policy_new(&s, &error));
+    expect_error(error.code, &error, OLTR_EINVAL, word);
+    assert_int_equal(t.made, t.ended);
+}
+
+static void impossible_arrays_are_refused(void **state)
+{
+    static double numbers[ITEMS + 1];
+    static float floats[ITEMS];
+    static const char long_name[] =
+        "a name of sixty-four bytes, one more than any snapshot can hold.";
+    oltr_sum_array good = {.name = "good", .value = numbers, .n = ITEMS}, bad = good;
+    refuse_arrays(1, good, OLTR_MAX_ITEM_NUMBERS - 1, "9 arrays of sums, at most 8");
+    bad.n = ITEMS + 1;
+    refuse_arrays(1, bad, 1, "one number for each item");
+    bad = (oltr_sum_array){.name = "rows", .single = floats, .n = ITEMS};
+    refuse_arrays(1, bad, 1, "one number for each item");
+    refuse_arrays(0, bad, 1, "operations merge and forget");
+    bad.name = NULL;
+    refuse_arrays(0, bad, 1, "without a name");
+    bad.name = long_name;
+    refuse_arrays(0, bad, 1, "more than 63 bytes");
+}
+
 static void two_policies_of_one_kind_have_contexts_of_their_own(void **state)
 {
     tally t = {0};
@@ -408,6 +468,19 @@ static void a_failed_operation_is_passed_on_and_not_counted(void **state)
     oltr_policy_free(p);
 }
 
+static void an_operation_without_words_has_those_of_its_status(void **state)
+{
+    tally t = {0};
+    plan a = plan_from(0, &t);
+    oltr_settings settings = counter_settings(&a);
+    oltr_error error = {OLTR_OK, ""};
+    oltr_policy *p = oltr_policy_new(&settings, &error);
+    oltr_policy_free(p);
+    hooked = 0; /* counter_init() fails */
+    assert_null(oltr_policy_new(&settings, &error));
+    expect_error(error.code, &error, OLTR_EINVAL, oltr_strerror(OLTR_EINVAL));
+}
+
 static void threads_of_a_run_begin_and_end(void **state)
 {
     tally t = {0};
@@ -461,6 +534,8 @@ int main(void)
         cmocka_unit_test(two_policies_of_one_kind_have_contexts_of_their_own),
         cmocka_unit_test(every_policy_ends_once),
         cmocka_unit_test(a_failed_operation_is_passed_on_and_not_counted),
+        cmocka_unit_test(impossible_arrays_are_refused),
+        cmocka_unit_test(an_operation_without_words_has_those_of_its_status),
         cmocka_unit_test(threads_of_a_run_begin_and_end),
         cmocka_unit_test(results_know_the_bytes_of_the_context),
     };

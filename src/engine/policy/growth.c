@@ -164,6 +164,7 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool roo
                               oltr_error *error)
 {
     const policy_ops *ops = from->ops;
+    oltr_error said = {OLTR_OK, ""};
     to->rounds = from->rounds;
     if (ops->info.by_item)
         return carry_items(to, from, room, error);
@@ -178,7 +179,7 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool roo
                          "%s of %u items has no room for what was learned: keep more items",
                          ops->info.name, to->n_items);
     if (whole && ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
-        return ops->resume(policy_state(to), to->rounds + 1, error);
+        return pass_on(ops->resume(policy_state(to), to->rounds + 1, &said), &said, error);
     ops->refresh(policy_state(to), to->rounds + 1);
     return OLTR_OK;
 }
@@ -325,9 +326,12 @@ static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, 
     oltr_status status = prior_given(&policy->settings->prior)
                              ? prior_check_item(&policy->settings->prior, item, 0, error)
                              : OLTR_OK;
-    if (status == OLTR_OK)
+    if (status == OLTR_OK) {
+        oltr_error said = {OLTR_OK, ""};
         status = policy->ops->renew_item(policy_state(policy), policy->rounds + 1, policy->settings,
-                                         item, number, error);
+                                         item, number, &said);
+        pass_on(status, &said, error);
+    }
     if (status != OLTR_OK)
         exchange(&v, number);
     return status;

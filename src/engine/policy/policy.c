@@ -103,6 +103,45 @@ static void copy_prior(oltr_policy *to, const oltr_prior *prior)
     memcpy(number + to->n_items, prior_second(prior), to->n_items * sizeof *number);
 }
 
+oltr_status pass_on(oltr_status status, const oltr_error *said, oltr_error *error)
+{
+    if (status == OLTR_OK)
+        return OLTR_OK;
+    return set_error(error, status, "%s", said->msg[0] ? said->msg : oltr_strerror(status));
+}
+
+/* What is wrong with an array that a policy from outside lists, or NULL. */
+static const char *array_fault(const oltr_policy *policy, const sum_array *array)
+{
+    const policy_ops *ops = policy->ops;
+    bool adds = ops->info.can_merge && !ops->merge, fades = ops->info.can_forget && !ops->forget;
+    if (!array->name || strlen(array->name) > LONGEST_NAME)
+        return "an array without a name, or with one of more than 63 bytes";
+    if (ops->info.by_item && (!array->value || array->stride || array->n != policy->n_items))
+        return "an array that is not one number for each item, which by_item promises";
+    if (array->single && !array->value && (adds || fades))
+        return "floats, which only operations merge and forget of its own can add and multiply";
+    return NULL;
+}
+
+/* A policy from outside can only be asked for its arrays when it is made. */
+static oltr_status check_arrays(const oltr_policy *policy, oltr_error *error)
+{
+    sum_array sums[MAX_SUMS];
+    const oltr_policy_info *info = &policy->ops->info;
+    uint32_t most = info->by_item ? OLTR_MAX_ITEM_NUMBERS - 2 : MAX_SUMS,
+             n = policy->ops->sums(policy_state(policy), sums);
+    if (n > most)
+        return set_error(error, OLTR_EINVAL, "the policy '%s' lists %u arrays of sums, at most %u",
+                         info->name, n, most);
+    for (uint32_t a = 0; a < n; a++) {
+        const char *fault = array_fault(policy, &sums[a]);
+        if (fault)
+            return set_error(error, OLTR_EINVAL, "the policy '%s' lists %s", info->name, fault);
+    }
+    return OLTR_OK;
+}
+
 /* In memory that is zero. */
 static oltr_policy *make(void *zeros, const oltr_settings *settings, bool lent, oltr_error *error)
 {
@@ -113,8 +152,15 @@ static oltr_policy *make(void *zeros, const oltr_settings *settings, bool lent, 
         set_own(policy, settings, settings->memory);
     if (prior_given(&settings->prior))
         copy_prior(policy, &settings->prior);
-    oltr_status status = policy->ops->init(policy_state(policy), policy->settings, error);
-    return status == OLTR_OK ? policy : NULL;
+    oltr_error said = {OLTR_OK, ""};
+    oltr_status status = policy->ops->init(policy_state(policy), policy->settings, &said);
+    if (pass_on(status, &said, error) != OLTR_OK)
+        return NULL;
+    if (!policy->ops->info.ops || check_arrays(policy, error) == OLTR_OK)
+        return policy;
+    if (policy->ops->end)
+        policy->ops->end(policy_state(policy));
+    return NULL;
 }
 
 oltr_policy *oltr_policy_place(void *memory, size_t bytes, const oltr_settings *settings,
@@ -385,8 +431,9 @@ oltr_status oltr_forget(oltr_policy *policy, double keep)
 /* Rebuilds the derived state from the sums in a copy, and compares. */
 static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
 {
+    oltr_error said = {OLTR_OK, ""};
     if (policy->ops->check_derived)
-        return policy->ops->check_derived(policy_state(policy), error);
+        return pass_on(policy->ops->check_derived(policy_state(policy), &said), &said, error);
     oltr_policy *copy = oltr_policy_copy(policy, NULL, error);
     if (!copy)
         return OLTR_ENOMEM;
@@ -418,9 +465,12 @@ static oltr_status check_sizes(const oltr_policy *policy, oltr_error *error)
 
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error)
 {
+    oltr_error said = {OLTR_OK, ""};
     oltr_status status = check_sizes(policy, error);
-    return status == OLTR_OK ? policy->ops->check(policy_state(policy), policy->rounds + 1, error)
-                             : status;
+    if (status != OLTR_OK)
+        return status;
+    status = policy->ops->check(policy_state(policy), policy->rounds + 1, &said);
+    return pass_on(status, &said, error);
 }
 
 oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)

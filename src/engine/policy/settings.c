@@ -141,6 +141,8 @@ static const char *missing(const oltr_policy_ops *ops)
         return "what can_resize needs: to be by_item or contextual";
     if (!ops->derived != !ops->resume)
         return "one of derived and resume, which belong together";
+    if (ops->least_sums && !ops->merge)
+        return "the operation merge, which least_sums needs";
     if (!ops->predict && info->can_predict)
         return "the operation predict, which its info promises";
     return NULL;

@@ -400,7 +400,10 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
         return contradicts(error, "list of derived numbers");
     status = get_arrays(&o->derived, ops->derived, ops->least_derived, state,
                         "list of derived numbers", error);
-    return status == OLTR_OK ? ops->resume(state, o->rounds + 1, error) : status;
+    if (status != OLTR_OK)
+        return status;
+    oltr_error said = {OLTR_OK, ""};
+    return pass_on(ops->resume(state, o->rounds + 1, &said), &said, error);
 }
 
 static size_t most_bytes(const oltr_load_options *options, size_t size)
