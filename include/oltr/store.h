@@ -22,7 +22,10 @@
  * over readers that come later, so a thread that reads must not call the store again, not even to
  * read, before oltr_store_done().  Changes wait for each other and for a checkpoint.
  *
- * A store belongs to the process that opened it: a forked process must not use it.
+ * A store belongs to the process that opened it.  In a forked process changes, checkpoints and
+ * loads are refused with OLTR_EBUSY; oltr_store_close() only closes the file there, and keeps the
+ * lock and the files of the parent.  Nothing else of the store may be used there, not even to read,
+ * unless it was opened read only.
  *
  * When the log cannot be written, the call returns OLTR_EIO and so do all later changes: the model
  * in memory may be ahead of the disk then.  Close the store and open it again; a lesson with an id

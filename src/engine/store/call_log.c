@@ -97,6 +97,11 @@ void call_log_close(call_log *log)
     *log = (call_log){.fd = -1};
 }
 
+void call_log_leave(const call_log *log)
+{
+    close(log->fd);
+}
+
 void call_log_drop(call_log *log)
 {
     if (log->path && log->created)

@@ -31,6 +31,8 @@ typedef struct call_log {
 oltr_status call_log_open(call_log *log, const char *path, unsigned mode, oltr_error *error);
 /* Unlocks and closes; log->path NULL: nothing is done. */
 void call_log_close(call_log *log);
+/* In a forked process: closes the file and leaves the lock to the parent. */
+void call_log_leave(const call_log *log);
 /* The same, and removes a log that was made by opening it. */
 void call_log_drop(call_log *log);
 

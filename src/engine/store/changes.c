@@ -19,10 +19,13 @@ oltr_status store_begin(oltr_store *store, oltr_error *error)
         return set_error(error, OLTR_EINVAL, "there is no store");
     if (store->read_only)
         return store_may_change(store, error);
+    oltr_status status = store_is_ours(store, error);
+    if (status != OLTR_OK)
+        return status;
     pthread_mutex_lock(&store->writers);
     while (store->loading)
         pthread_cond_wait(&store->load_ended, &store->writers);
-    oltr_status status = store_may_change(store, error);
+    status = store_may_change(store, error);
     if (status != OLTR_OK)
         pthread_mutex_unlock(&store->writers);
     return status;

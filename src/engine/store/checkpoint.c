@@ -132,8 +132,10 @@ oltr_status oltr_store_loaded(oltr_store *store, int keep, oltr_error *error)
 {
     if (!store)
         return set_error(error, OLTR_EINVAL, "there is no store");
+    oltr_status status = store_is_ours(store, error);
+    if (status != OLTR_OK)
+        return status;
     pthread_mutex_lock(&store->writers);
-    oltr_status status = OLTR_OK;
     if (!store->loading)
         status = set_error(error, OLTR_EINVAL, "%s: no load was begun with oltr_store_load()",
                            store->path);

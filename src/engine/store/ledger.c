@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine/store/parts.h"
 
@@ -28,6 +29,16 @@ oltr_status store_fail(oltr_store *store, const char *what, oltr_error *error)
     pthread_cond_broadcast(&store->ledger_changed);
     pthread_mutex_unlock(&store->ledger);
     return OLTR_EIO;
+}
+
+oltr_status store_is_ours(const oltr_store *store, oltr_error *error)
+{
+    if (store->read_only || store->owner == getpid())
+        return OLTR_OK;
+    return set_error(error, OLTR_EBUSY,
+                     "%s was opened before this process was forked: open it after the fork, in the "
+                     "one process that writes to it",
+                     store->path);
 }
 
 oltr_status store_may_change(oltr_store *store, oltr_error *error)

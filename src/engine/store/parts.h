@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <oltr/store.h>
 
@@ -33,6 +34,7 @@ struct oltr_store {
     size_t most_bytes;
     uint32_t sync, dim; /* dim: floats of a row */
     bool read_only;
+    pid_t owner; /* the process that opened it */
 
     pthread_mutex_t writers;
     pthread_cond_t load_ended;
@@ -68,6 +70,8 @@ struct oltr_store {
 
 /* Refuses all changes from now on; returns OLTR_EIO, with a sentence made from errno. */
 oltr_status store_fail(oltr_store *store, const char *what, oltr_error *error);
+/* OLTR_EBUSY in a forked process: locks and threads are those of its parent. */
+oltr_status store_is_ours(const oltr_store *store, oltr_error *error);
 /* OLTR_OK, or why there is no change: opened to read, or store_fail() was called. */
 oltr_status store_may_change(oltr_store *store, oltr_error *error);
 /* Call `number` is in the log, which ends at `end`. */

@@ -100,6 +100,7 @@ static oltr_store *new_store(const char *path, const oltr_store_options *o, oltr
     s->most_bytes = o->most_bytes;
     s->sync = o->sync;
     s->read_only = o->read_only;
+    s->owner = getpid();
     s->checkpoint_bytes = o->checkpoint_bytes;
     s->path = follow_links(path);
     if (s->path)
@@ -394,6 +395,10 @@ oltr_status oltr_store_close(oltr_store *store, oltr_error *error)
 {
     if (!store)
         return OLTR_OK;
+    if (store_is_ours(store, NULL) != OLTR_OK) { /* its memory may be in the middle of a change */
+        call_log_leave(&store->log);
+        return OLTR_OK;
+    }
     store_stop_second(store);
     oltr_status status = oltr_store_sync(store, error);
     if (status == OLTR_OK && !store->read_only)
@@ -406,6 +411,8 @@ oltr_status oltr_store_sync(oltr_store *store, oltr_error *error)
 {
     if (!store)
         return set_error(error, OLTR_EINVAL, "there is no store");
+    if (store_is_ours(store, error) != OLTR_OK)
+        return OLTR_EBUSY;
     pthread_mutex_lock(&store->ledger);
     uint64_t number = store->written;
     pthread_mutex_unlock(&store->ledger);

@@ -521,6 +521,38 @@ static void a_forked_process_keeps_no_lock(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+/* Whether every change is refused in a process that was forked. */
+static bool changes_are_refused(oltr_store *s)
+{
+    oltr_lesson lesson = short_lesson(NULL);
+    oltr_error error;
+    return oltr_store_learn(s, &lesson, NULL, &error) == OLTR_EBUSY &&
+           strstr(error.msg, "forked") && oltr_store_checkpoint(s, NULL) == OLTR_EBUSY &&
+           oltr_store_sync(s, NULL) == OLTR_EBUSY && !oltr_store_load(s, NULL) &&
+           oltr_store_loaded(s, 0, NULL) == OLTR_EBUSY && oltr_store_close(s, NULL) == OLTR_OK;
+}
+
+static void a_forked_process_changes_nothing(void **state)
+{
+    const char *path = store_path("forked changes");
+    for (uint32_t sync = OLTR_SYNC_NONE; sync <= OLTR_SYNC_ALWAYS; sync++) {
+        int ended;
+        oltr_store *s = new_of_kind(path, "gts", sync);
+        learn_short(s, 3);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(changes_are_refused(s) ? 0 : 1);
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        assert_int_equal(ended, 0);
+        expect_refusal(path, NULL, OLTR_EBUSY, "locked"); /* the parent still has its lock */
+        learn_short(s, 2);
+        s = reopen(s, path);
+        assert_int_equal(lessons_of(s), 5);
+        must_close(s);
+        remove_store(path);
+    }
+}
+
 static void reading_writes_nothing(void **state)
 {
     const char *path = store_path("read-only");
@@ -1246,6 +1278,7 @@ int main(void)
     ONCE(&all, bad_options_are_refused);
     ONCE(&all, one_process_writes);
     ONCE(&all, a_forked_process_keeps_no_lock);
+    ONCE(&all, a_forked_process_changes_nothing);
     ONCE(&all, reading_writes_nothing);
     ONCE(&all, links_lead_to_one_store);
     ONCE(&all, what_is_no_file_is_named);
