@@ -7,9 +7,9 @@
  */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "engine/base/plain_real.h"
 #include "engine/base/text.h"
 #include <oltr/model.h>
 
@@ -33,12 +33,13 @@ static void put_text(line *to, const char *text)
     put(to, text, strlen(text));
 }
 
+/* With a decimal point whatever the locale of the program: JSON knows no comma. */
 __attribute__((format(printf, 2, 3))) static void put_format(line *to, const char *format, ...)
 {
     char text[96];
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(text, sizeof text, format, arguments);
+    int size = plain_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     put(to, text, size > 0 ? (size_t)size : 0);
 }

@@ -7,6 +7,7 @@
  */
 #include "support/unit.h"
 
+#include <locale.h>
 #include <math.h>
 #include <oltr/ope.h>
 #include <string.h>
@@ -431,6 +432,37 @@ static void rewards_are_clicks_where_they_can_be(void **state)
     assert_int_equal(oltr_decision_write_rewards((oltr_name){NULL, 2}, NULL, 0, out, 9), 0);
 }
 
+/* In a locale with a decimal comma, if this machine has one, lines are the same. */
+static void a_locale_with_commas_changes_no_line(void **state)
+{
+    const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    const float x[] = {0.5f, -0.25f};
+    const double chance[] = {0.125};
+    oltr_model_settings s;
+    assert_int_equal(oltr_model_settings_init(&s, "lints", NULL), OLTR_OK);
+    s.policy.dim = 2;
+    oltr_model *m = oltr_model_new(&s, NULL);
+    assert_non_null(m);
+    oltr_list list = {.n = 1, .x = x};
+    oltr_decision d = {.id = {"r1", 2},
+                       .list = &list,
+                       .place = (const uint32_t[]){0},
+                       .in_list = chance,
+                       .model = m,
+                       .k = 1};
+    char line[300], rewards[100];
+    for (size_t i = 0; i < 3 && !setlocale(LC_NUMERIC, commas[i]); i++)
+        ;
+    oltr_decision_write(&d, line, sizeof line);
+    oltr_decision_write_rewards(d.id, (double[]){0.25}, 1, rewards, sizeof rewards);
+    setlocale(LC_NUMERIC, "C");
+    assert_string_equal(line, "{\"id\": \"r1\", \"policy\": \"lints\", \"lessons\": 0, "
+                              "\"features\": [[0.5, -0.25]], \"rows\": [0], "
+                              "\"propensities\": [0.125]}\n");
+    assert_string_equal(rewards, "{\"id\": \"r1\", \"rewards\": [0.25]}\n");
+    oltr_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +479,7 @@ int main(void)
         cmocka_unit_test(rates_of_bad_logs_are_refused),
         cmocka_unit_test(lines_are_written_like_snprintf),
         cmocka_unit_test(rewards_are_clicks_where_they_can_be),
+        cmocka_unit_test(a_locale_with_commas_changes_no_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
