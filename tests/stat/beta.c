@@ -148,6 +148,19 @@ static void extreme_shapes_give_draws_in_the_interval(void **state)
         }
 }
 
+/* Their draws are so narrow that each is the mean; the sum of the two Gamma draws overflows. */
+static void largest_shapes_give_their_mean(void **state)
+{
+    static const double shape[][3] = {
+        {1.7e308, 1.7e308, 0.5}, {1.5e308, 0.5e308, 0.75}, {0.5e308, 1.5e308, 0.25}};
+    for (size_t i = 0; i < COUNT(shape); i++) {
+        oltr_rng rng = oltr_rng_make(5, i);
+        double x = oltr_rng_beta(&rng, shape[i][0], shape[i][1]);
+        if (!(fabs(x - shape[i][2]) < 1e-12))
+            fail_msg("oltr_rng_beta(%g, %g) gives %g", shape[i][0], shape[i][1], x);
+    }
+}
+
 /* ---- the float32 sampler */
 
 /* ITEMS items of the same shapes, in as many rounds as it takes. */
@@ -240,6 +253,7 @@ int main(void)
         cmocka_unit_test(scalar_draws_have_their_log_odds),
         cmocka_unit_test(tiny_shapes_give_the_right_shares),
         cmocka_unit_test(extreme_shapes_give_draws_in_the_interval),
+        cmocka_unit_test(largest_shapes_give_their_mean),
         cmocka_unit_test(scores_are_the_log_odds_of_their_shapes),
         cmocka_unit_test(vanishing_shapes_give_the_right_shares),
         cmocka_unit_test(scores_of_mixed_shapes_are_those_of_each),

@@ -128,8 +128,8 @@ double oltr_rng_beta(oltr_rng *rng, double a, double b)
     if (!is_shape(a) || !is_shape(b))
         return (double)NAN;
     if (a >= 1 && b >= 1) {
-        double x = gamma_large(rng, a);
-        return x / (x + gamma_large(rng, b));
+        double x = gamma_large(rng, a), y = gamma_large(rng, b);
+        return isinf(x + y) ? 0.5 * x / (0.5 * x + 0.5 * y) : x / (x + y);
     }
     double log_x = log_gamma_draw(rng, a), log_y = log_gamma_draw(rng, b);
     if (isinf(log_x) && isinf(log_y)) /* shapes below 1e-306: 1 with chance a / (a + b), else 0 */
