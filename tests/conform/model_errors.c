@@ -792,10 +792,34 @@ static void rows_that_are_refused(void **state)
     refuse_rank(m, &list, &show, OLTR_EITEM, "12");
     x[5] = (float)NAN;
     list = (oltr_list){.n = 4, .x = x};
-    refuse_rank(m, &list, &show, OLTR_EFEATURE, "1");
+    refuse_rank(m, &list, &show, OLTR_EFEATURE, "candidate 1");
     double reward[4] = {0};
     oltr_lesson lesson = {.shown = list, .reward = reward, .examine = OLTR_EXAMINE_ALL};
     refuse_lesson(m, &lesson, OLTR_EFEATURE, "1");
+    oltr_model_free(m);
+}
+
+/* What is not drawn names the candidate, too. */
+static void rows_that_are_refused_by_the_mean(void **state)
+{
+    oltr_model *m = plain_model("lints");
+    float x[(CANDIDATES + 1) * DIM] = {0};
+    double mean[CANDIDATES + 1];
+    oltr_explained why[CANDIDATES + 1];
+    oltr_error error = {OLTR_OK, ""};
+    oltr_show show = {.k = 2, .greedy = 1};
+    oltr_list many = {.n = CANDIDATES + 1, .x = x}, bad = {.n = 4, .x = x},
+              narrow = {.n = 4, .x = x, .stride = DIM - 1};
+    refuse_rank(m, &many, &show, OLTR_EITEM, "13 candidates");
+    expect_error(oltr_model_predict(m, &many, mean, NULL, &error), &error, OLTR_EITEM,
+                 "13 candidates");
+    refuse_rank(m, &narrow, &show, OLTR_EFEATURE, "stride");
+    x[2 * DIM + 1] = (float)NAN;
+    refuse_rank(m, &bad, &show, OLTR_EFEATURE, "candidate 2");
+    expect_error(oltr_model_predict(m, &bad, mean, NULL, &error), &error, OLTR_EFEATURE,
+                 "candidate 2 (item 2): feature 1");
+    expect_error(oltr_model_explain(m, &bad, why, &error), &error, OLTR_EFEATURE,
+                 "candidate 2 (item 2): feature 1");
     oltr_model_free(m);
 }
 
@@ -869,6 +893,7 @@ int main(void)
     ONCE(&all, lists_that_are_refused);
     ONCE(&all, lists_without_a_chance);
     ONCE(&all, rows_that_are_refused);
+    ONCE(&all, rows_that_are_refused_by_the_mean);
     ONCE(&all, missing_arguments_of_reading);
     return cmocka_run_group_tests_name("refusals of a model", all.test, NULL, NULL);
 }

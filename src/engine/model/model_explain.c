@@ -9,6 +9,7 @@
  * ones are the item behind the last.
  */
 #include "engine/model/candidates_view.h"
+#include "engine/policy/rounds.h"
 
 enum { PIECE = 256 };
 
@@ -43,19 +44,20 @@ static oltr_status check_question(const oltr_model *m, const oltr_list *list, co
     return status;
 }
 
-static oltr_status refuse_prediction(const oltr_model *m, oltr_status status, oltr_error *error)
+static oltr_status refuse_prediction(const oltr_model *m, const oltr_query *query,
+                                     oltr_status status, oltr_error *error)
 {
     if (status == OLTR_EUNSUPPORTED)
         return set_error(error, status, "%s has no mean and no deviation to predict",
                          m->settings.policy.info->name);
-    return set_error(error, status, "%s", oltr_strerror(status));
+    return explain_prediction(m->policy, query, status, error);
 }
 
 static oltr_status predict_query(const oltr_model *m, const oltr_query *query, double *mean,
                                  double *sd, oltr_error *error)
 {
     oltr_status status = query->n_items ? oltr_predict(m->policy, query, mean, sd) : OLTR_OK;
-    return status == OLTR_OK ? OLTR_OK : refuse_prediction(m, status, error);
+    return status == OLTR_OK ? OLTR_OK : refuse_prediction(m, query, status, error);
 }
 
 oltr_status oltr_model_predict(const oltr_model *model, const oltr_list *list, double *mean,
@@ -159,16 +161,17 @@ static oltr_explained unknown_numbers(void)
 static oltr_status explain_rows(const oltr_model *m, const oltr_list *list, oltr_explained *out,
                                 oltr_error *error)
 {
-    oltr_query query = plain_query(m, list);
+    const oltr_query whole = plain_query(m, list);
     for (uint32_t j = 0; j < list->n; j++) {
-        query.x = list->x + (size_t)j * (list->stride ? list->stride : query.dim);
-        query.n_items = 1;
+        oltr_query row = whole;
+        row.x = list->x + (size_t)j * (list->stride ? list->stride : whole.dim);
+        row.n_items = 1;
         out[j] = unknown_numbers();
         if (!m->settings.policy.info->can_predict)
             continue;
-        oltr_status status = predict_query(m, &query, &out[j].mean, &out[j].sd, error);
+        oltr_status status = oltr_predict(m->policy, &row, &out[j].mean, &out[j].sd);
         if (status != OLTR_OK)
-            return status;
+            return refuse_prediction(m, &whole, status, error);
     }
     return OLTR_OK;
 }

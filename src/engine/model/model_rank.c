@@ -9,6 +9,7 @@
 #include "engine/model/model_rank.h"
 
 #include "engine/model/fresh_rule.h"
+#include "engine/policy/rounds.h"
 #include "engine/select/topk.h"
 
 /* ---- checks */
@@ -88,12 +89,11 @@ static oltr_status rank_by_mean(const candidates_view *view, oltr_rng rng,
     if (!mean || !best)
         return set_error(error, OLTR_ENOMEM, "no memory to rank %u candidates", view->n);
     oltr_status status = check_distinct(view, scratch, error);
-    if (status == OLTR_OK) {
-        status = oltr_predict(view->policy, &view->query, mean, NULL);
-        set_error(status == OLTR_OK ? NULL : error, status, "%s", oltr_strerror(status));
-    }
     if (status != OLTR_OK)
         return status;
+    status = oltr_predict(view->policy, &view->query, mean, NULL);
+    if (status != OLTR_OK)
+        return explain_prediction(view->policy, &view->query, status, error);
     for (size_t j = view->n; j < padded(view->n); j++)
         mean[j] = -INFINITY;
     topk_f64(mean, view->n, out->k, &rng, best, out->item, out->score);

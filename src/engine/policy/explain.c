@@ -296,3 +296,21 @@ oltr_status oltr_explain_learn(const oltr_policy *policy, const oltr_query *quer
     free(marks.word);
     return explain_lesson(&r);
 }
+
+oltr_status explain_prediction(const oltr_policy *policy, const oltr_query *query,
+                               oltr_status status, oltr_error *error)
+{
+    refusal r = {.policy = policy,
+                 .query = query,
+                 .from = candidates_of(policy, query),
+                 .status = status,
+                 .error = error};
+    if (status == OLTR_EITEM)
+        return explain_items(&r);
+    if (status == OLTR_EFEATURE && explain_shape(&r) != OLTR_OK)
+        return status;
+    for (uint32_t row = 0; status == OLTR_EFEATURE && row < r.from.n; row++)
+        if (explain_row(&r, row, (double)LARGEST_FEATURE) != OLTR_OK)
+            return status;
+    return explain_plainly(&r);
+}

@@ -28,6 +28,10 @@ oltr_status check_learning(const oltr_policy *policy, const item_marks *marks,
                            const oltr_query *query, const oltr_ranking *shown,
                            const oltr_feedback *seen, candidates *from);
 
+/* The candidate or the feature for which oltr_predict() answered `status`, which is returned. */
+oltr_status explain_prediction(const oltr_policy *policy, const oltr_query *query,
+                               oltr_status status, oltr_error *error);
+
 /* 1 for what is no reward, from its bits without a branch; clicks are 0 and 1. */
 static inline uint64_t bad_reward(double reward, bool clicks)
 {
