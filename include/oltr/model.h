@@ -256,7 +256,8 @@ typedef struct oltr_decision {
 
 /* Writes the line with its newline and a final '\0' into out, at most `room` bytes of it, and
  * returns how many it has without the '\0', as snprintf() does; out may be NULL with room 0.
- * Returns 0 if there is no id, no model or nothing shown. */
+ * Returns 0 if there is no id, no model or nothing shown, or the size is that of another version.
+ */
 OLTR_API size_t oltr_decision_write(const oltr_decision *decision, char *out, size_t room);
 /* The same for what was clicked: (k) rewards, 1 and 0 are clicks. */
 OLTR_API size_t oltr_decision_write_rewards(oltr_name id, const double *reward, uint32_t k,

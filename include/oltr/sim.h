@@ -12,9 +12,9 @@
 #include <oltr/oltr.h>
 
 /* Set all members of the structs of this header that you do not use to zero: `reserved` is room for
- * later versions, where zero means the behaviour of today.  Structs with a `size`
- * can outgrow that room: it is sizeof the struct that your program was compiled with, or 0 for
- * that of version 0.1; a larger size than that of this library is refused. */
+ * later versions, where zero means the behaviour of today, and anything else is refused.  Structs
+ * with a `size` can outgrow that room: it is sizeof the struct that your program was compiled with,
+ * or 0 for that of version 0.1; a size that this library does not know is refused. */
 
 #ifdef __cplusplus
 extern "C" {

@@ -364,20 +364,67 @@ static void incomplete_worlds_are_refused(void **state)
     assert_non_null(strstr(error.msg, "table of its n_params parameters"));
 }
 
+static void options_refused(const stage *s, oltr_results *r, const oltr_run_options *options,
+                            const char *words)
+{
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(oltr_run(&s->e, 1, options, r, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, words));
+}
+
+static void reading_refused(const oltr_read_options *options, const char *words)
+{
+    oltr_error error = {OLTR_OK, ""};
+    assert_null(oltr_dataset_read("/dev/null", options, NULL, &error));
+    assert_int_equal(error.code, OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, words));
+}
+
 static void options_of_another_size(void **state)
 {
-    oltr_run_options options = {.size = sizeof options + 1};
-    oltr_read_options reading = {.size = sizeof reading + 1};
-    oltr_error error = {OLTR_OK, ""};
+    size_t size = sizeof(oltr_run_options);
     stage s;
     set_stage(&s, "gts");
-    oltr_results *r = oltr_results_new(&s.e, 1, &error);
-    assert_int_equal(oltr_run(&s.e, 1, &options, r, &error), OLTR_EINVAL);
-    assert_non_null(strstr(error.msg, "of a newer oltr"));
-    assert_null(oltr_dataset_read("/dev/null", &reading, NULL, &error));
-    assert_int_equal(error.code, OLTR_EINVAL);
-    assert_non_null(strstr(error.msg, "of a newer oltr"));
+    oltr_results *r = oltr_results_new(&s.e, 1, NULL);
+    options_refused(&s, r, &(oltr_run_options){.size = size + 1}, "of a newer oltr");
+    options_refused(&s, r, &(oltr_run_options){.size = size - 1}, "no oltr has");
+    options_refused(&s, r, &(oltr_run_options){.reserved[5] = r}, "reserved");
+    options_refused(&s, r, &(oltr_run_options){.shard.reserved[1] = 1}, "reserved");
+    size = sizeof(oltr_read_options);
+    reading_refused(&(oltr_read_options){.size = size + 1}, "of a newer oltr");
+    reading_refused(&(oltr_read_options){.size = 8}, "no oltr has");
+    reading_refused(&(oltr_read_options){.reserved[0] = r}, "reserved");
     oltr_results_free(r);
+}
+
+static void experiment_refused(const oltr_experiment *e)
+{
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(oltr_experiment_check(e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, "reserved"));
+}
+
+static void reserved_members_are_refused(void **state)
+{
+    stage s;
+    set_stage(&s, "gts");
+    oltr_experiment e = s.e;
+    oltr_contestant c = *e.policy;
+    oltr_learning learning = {.reserved[1] = &s};
+    assert_int_equal(oltr_experiment_check(&e, NULL), OLTR_OK);
+    e.reserved[3] = &s;
+    experiment_refused(&e);
+    e = s.e;
+    e.world.reserved[0] = &s;
+    experiment_refused(&e);
+    e = s.e;
+    e.policy = &c;
+    e.n_policies = 1;
+    c.learning = &learning;
+    experiment_refused(&e);
+    c.learning = NULL;
+    c.reserved[2] = &s;
+    experiment_refused(&e);
 }
 
 /* ---- stopping and progress */
@@ -630,6 +677,7 @@ int main(void)
         cmocka_unit_test(operations_of_another_size),
         cmocka_unit_test(incomplete_worlds_are_refused),
         cmocka_unit_test(options_of_another_size),
+        cmocka_unit_test(reserved_members_are_refused),
         cmocka_unit_test(long_rounds_are_asked_about_and_told_of),
         cmocka_unit_test(a_long_replication_can_be_stopped),
         cmocka_unit_test(a_long_drawing_can_be_stopped),

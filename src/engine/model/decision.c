@@ -173,7 +173,7 @@ static bool is_whole(const oltr_decision *d)
 {
     bool rows = d && d->list && d->list->x;
     return d && has_bytes(d->id) && d->model && d->k > 0 && (rows ? !!d->place : !!d->shown) &&
-           d->size <= sizeof *d;
+           (d->size == 0 || d->size == sizeof *d) && !d->reserved[0] && !d->reserved[1];
 }
 
 size_t oltr_decision_write(const oltr_decision *decision, char *out, size_t room)

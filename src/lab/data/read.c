@@ -8,6 +8,7 @@
  * matrix and little else.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "engine/base/struct_check.h"
 #include "lab/data/read.h"
 
 #include <pthread.h>
@@ -405,10 +406,9 @@ oltr_status check_read_options(const oltr_read_options *options, oltr_read_optio
                                oltr_error *error)
 {
     *out = options ? *options : (oltr_read_options){0};
-    if (out->size > sizeof *out)
-        return set_error(error, OLTR_EINVAL,
-                         "these options are of a newer oltr: %zu bytes, and this one knows %zu",
-                         out->size, sizeof *out);
+    if (size_check("read options", out->size, sizeof *out, error) != OLTR_OK ||
+        reserved_check("read options", out->reserved, sizeof out->reserved, error) != OLTR_OK)
+        return OLTR_EINVAL;
     out->most_features = out->most_features ? out->most_features : DEFAULT_FEATURES;
     if (out->most_features > MOST_FEATURES)
         return set_error(error, OLTR_EINVAL, "most_features can be at most %d", MOST_FEATURES);

@@ -18,6 +18,7 @@
 #include "engine/base/error.h"
 #include "engine/base/nearest.h"
 #include "engine/base/quote.h"
+#include "engine/base/struct_check.h"
 #include "lab/ope/ope_bootstrap.h"
 
 enum { RESAMPLES = 1000, MOST_RESAMPLES = 1000000, MOST_SLOTS = 1 << 20 };
@@ -274,8 +275,9 @@ static oltr_status read_options(const oltr_ope_options *given, oltr_ope_options 
                                 oltr_error *error)
 {
     *out = given ? *given : (oltr_ope_options){.size = sizeof *out};
-    if (out->size > sizeof *out)
-        return set_error(error, OLTR_EINVAL, "the options are those of a later version");
+    if (size_check("options", out->size, sizeof *out, error) != OLTR_OK ||
+        reserved_check("the options", out->reserved, sizeof out->reserved, error) != OLTR_OK)
+        return OLTR_EINVAL;
     if (out->interval > OLTR_OPE_NORMAL)
         return set_error(error, OLTR_EVALUE, "no interval %u", out->interval);
     out->bootstrap = out->bootstrap ? out->bootstrap : RESAMPLES;
@@ -335,6 +337,8 @@ oltr_status oltr_ope_estimate(const oltr_ope_log *log, oltr_ope_estimator estima
         return set_error(error, OLTR_EINVAL,
                          "a log, an estimator and room for the result are "
                          "needed");
+    if (reserved_check("a log", log->reserved, sizeof log->reserved, error) != OLTR_OK)
+        return OLTR_EINVAL;
     if (log->n < 2 || log->k < 1 || log->k > MOST_SLOTS || log->n > UINT64_MAX / 8 / log->k)
         return set_error(error, OLTR_EINVAL,
                          "a log has at least 2 lists of 1 to %d slots, not %llu lists of %u",

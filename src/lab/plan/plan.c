@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/quote.h"
+#include "engine/base/struct_check.h"
 #include "lab/lab_limits.h"
 #include "lab/plan/plan_parts.h"
 #include "lab/sim/arena.h"
@@ -294,6 +295,9 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
             set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
+        if (reserved_check("an override", from[i].reserved, sizeof from[i].reserved, error) !=
+            OLTR_OK)
+            return NULL;
         own[i] = (struct override){
             .origin = origin_of(&from[i], pool), .key = from[i].key, .value = from[i].value};
         if (!own[i].origin)

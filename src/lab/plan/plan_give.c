@@ -1,5 +1,6 @@
 /* plan_give.c - oltr_plan_give_data(): completes a world of kind dataset with its data. */
 #include "engine/base/error.h"
+#include "engine/base/struct_check.h"
 #include "lab/plan/plan_parts.h"
 #include "lab/world/world.h"
 
@@ -110,6 +111,8 @@ oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan
     const oltr_dataset *set = data ? data->dataset : NULL;
     if (!set || set->n_queries == 0 || !set->first_row || !set->grade)
         return set_error(error, OLTR_EINVAL, "a dataset with at least 1 query is needed");
+    if (reserved_check("data", data->reserved, sizeof data->reserved, error) != OLTR_OK)
+        return OLTR_EINVAL;
     oltr_experiment e = plan->points[point];
     const double *attraction = data->attraction
                                    ? data->attraction

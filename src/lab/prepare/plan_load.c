@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/struct_check.h"
 #include "lab/data/read.h"
 #include "lab/plan/plan_internal.h"
 #include "lab/prepare/data_sets.h"
@@ -106,10 +107,10 @@ static bool any_needs_data(const oltr_plan *plan)
 
 static oltr_status check_options(oltr_data_options *options, oltr_error *error)
 {
-    if (options->size > sizeof *options)
-        return set_error(error, OLTR_EINVAL,
-                         "these options are of a newer oltr: %zu bytes, and this one knows %zu",
-                         options->size, sizeof *options);
+    if (size_check("data options", options->size, sizeof *options, error) != OLTR_OK ||
+        reserved_check("data options", options->reserved, sizeof options->reserved, error) !=
+            OLTR_OK)
+        return OLTR_EINVAL;
     bool named = options->look_in || options->n_look_in == 0;
     for (uint32_t i = 0; named && i < options->n_look_in; i++)
         named = options->look_in[i];

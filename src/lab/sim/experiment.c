@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/base/error.h"
+#include "engine/base/struct_check.h"
 #include "lab/lab_limits.h"
 #include "lab/sim/arena.h"
 
@@ -66,9 +67,36 @@ static oltr_status check_slot_chances(const oltr_experiment *e, oltr_error *erro
     return OLTR_OK;
 }
 
+static oltr_status check_contestant(const oltr_experiment *e, uint32_t index, oltr_error *error)
+{
+    const oltr_contestant *c = &e->policy[index];
+    if (!c->label || !c->settings.info || c->settings.n_items != e->world.n_items)
+        return set_error(error, OLTR_EINVAL,
+                         "policy %u lacks a label or settings for the world's %u items", index + 1,
+                         e->world.n_items);
+    oltr_status status = reserved_check("a contestant", c->reserved, sizeof c->reserved, error);
+    return status == OLTR_OK && c->learning
+               ? reserved_check("how a policy learns", c->learning->reserved,
+                                sizeof c->learning->reserved, error)
+               : status;
+}
+
+static oltr_status check_reserved(const oltr_experiment *e, oltr_error *error)
+{
+    const oltr_world *w = &e->world;
+    oltr_status status = reserved_check("an experiment", e->reserved, sizeof e->reserved, error);
+    if (status == OLTR_OK)
+        status = reserved_check("a world", w->reserved, sizeof w->reserved, error);
+    return status == OLTR_OK && w->users
+               ? reserved_check("users", w->users->reserved, sizeof w->users->reserved, error)
+               : status;
+}
+
 oltr_status experiment_check_setting(const oltr_experiment *e, oltr_error *error)
 {
-    oltr_status status = world_check(&e->world, error);
+    oltr_status status = check_reserved(e, error);
+    if (status == OLTR_OK)
+        status = world_check(&e->world, error);
     if (status == OLTR_OK)
         status = check_numbers(e, error);
     if (status == OLTR_OK)
@@ -82,11 +110,7 @@ oltr_status oltr_experiment_check(const oltr_experiment *e, oltr_error *error)
         return set_error(error, OLTR_EINVAL, "there is no experiment");
     oltr_status status = experiment_check_setting(e, error);
     for (uint32_t i = 0; status == OLTR_OK && i < e->n_policies; i++)
-        if (!e->policy[i].label || !e->policy[i].settings.info ||
-            e->policy[i].settings.n_items != e->world.n_items)
-            status = set_error(error, OLTR_EINVAL,
-                               "policy %u lacks a label or settings for the world's %u items",
-                               i + 1, e->world.n_items);
+        status = check_contestant(e, i, error);
     if (status != OLTR_OK)
         return status;
     oltr_error why = {OLTR_OK, ""};

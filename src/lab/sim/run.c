@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/base/struct_check.h"
 #include "lab/sim/arena.h"
 #include "lab/sim/results.h"
 #include "lab/sim/thread_hooks.h"
@@ -287,10 +288,12 @@ static oltr_status check(const oltr_experiment *points, uint32_t n_points,
     if (!whole)
         return set_error(error, OLTR_EINVAL,
                          "results must be made for these points with oltr_results_new()");
-    if (options && options->size > sizeof *options)
-        return set_error(error, OLTR_EINVAL,
-                         "these options are of a newer oltr: %zu bytes, and this one knows %zu",
-                         options->size, sizeof *options);
+    if (options && (size_check("run options", options->size, sizeof *options, error) != OLTR_OK ||
+                    reserved_check("run options", options->reserved, sizeof options->reserved,
+                                   error) != OLTR_OK ||
+                    reserved_check("a shard", options->shard.reserved,
+                                   sizeof options->shard.reserved, error) != OLTR_OK))
+        return OLTR_EINVAL;
     if (options && options->shard.count && options->shard.index >= options->shard.count)
         return set_error(error, OLTR_EINVAL, "shard %u of %u: the index must be below the count",
                          options->shard.index, options->shard.count);

@@ -3,25 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/struct_check.h"
 #include "lab/world/world.h"
-
-/* Operations that a program brings along may have been compiled with a later header. */
-static oltr_status check_size(const char *what, size_t size, size_t known, oltr_error *error)
-{
-    if (size <= known)
-        return OLTR_OK;
-    return set_error(
-        error, OLTR_EINVAL,
-        "the operations of this %s are of a newer oltr: %zu bytes, and this one knows %zu", what,
-        size, known);
-}
 
 const world_ops *world_kind(const oltr_world *world, oltr_error *error)
 {
     const world_ops *own = world->custom_kind;
     if (!own)
         return world_ops_of(world->kind, error);
-    if (check_size("world", own->size, sizeof *own, error) != OLTR_OK)
+    if (size_check("operations of a world", own->size, sizeof *own, error) != OLTR_OK)
         return NULL;
     if (own->info.name && own->draw && !own->moves == !own->advance &&
         (own->params || !own->n_params))
@@ -37,7 +27,7 @@ const click_ops *world_clicks(const oltr_world *world, oltr_error *error)
     const click_ops *own = world->custom_clicks;
     if (!own)
         return click_ops_of(world->clicks, error);
-    if (check_size("click model", own->size, sizeof *own, error) != OLTR_OK)
+    if (size_check("operations of a click model", own->size, sizeof *own, error) != OLTR_OK)
         return NULL;
     if (own->browse && own->rewards != OLTR_CLICKS) {
         set_error(error, OLTR_EINVAL,

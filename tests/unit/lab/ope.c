@@ -654,7 +654,28 @@ static void refuses_numbers_that_cannot_be(void **state)
     refuse(&log, OLTR_OPE_RIPS, OLTR_EINVAL, "rips needs logged_prefix");
     log.n = 1;
     refuse(&log, OLTR_OPE_RIPS, OLTR_EINVAL, "at least 2 lists");
+    log.reserved[1] = s;
+    refuse(&log, OLTR_OPE_RIPS, OLTR_EINVAL, "reserved");
     free(s);
+}
+
+static void refuse_options(const oltr_ope_options *options, const char *words)
+{
+    double reward[] = {1, 0};
+    uint8_t match[] = {1, 1};
+    oltr_ope_log log = {.n = 2, .k = 1, .reward = reward, .match = match};
+    oltr_ope_result r;
+    oltr_error error = {OLTR_OK, ""};
+    assert_int_equal(oltr_ope_estimate(&log, OLTR_OPE_REPLAY, options, &r, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, words));
+}
+
+static void options_of_another_version_are_refused(void **state)
+{
+    uint32_t size = sizeof(oltr_ope_options);
+    refuse_options(&(oltr_ope_options){.size = size + 8}, "of a newer oltr");
+    refuse_options(&(oltr_ope_options){.size = size - 8}, "no oltr has");
+    refuse_options(&(oltr_ope_options){.reserved[1] = 1}, "reserved");
 }
 
 /* A logged chance of 1e-300 makes weights of 1e300: means refuse, ratios have a value. */
@@ -758,6 +779,7 @@ int main(void)
         cmocka_unit_test(covers_as_often_as_it_says),
         cmocka_unit_test(predicts_another_policy),
         cmocka_unit_test(refuses_numbers_that_cannot_be),
+        cmocka_unit_test(options_of_another_version_are_refused),
         cmocka_unit_test(does_not_overflow),
         cmocka_unit_test(can_be_stopped),
         cmocka_unit_test(refuses_sums_beyond_memory),

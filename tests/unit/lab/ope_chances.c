@@ -287,12 +287,20 @@ static void lists_that_cannot_be_are_refused(void **state)
     shown.rate = bad_rate;
     refuse(&shown, &both, OLTR_EVALUE);
     refuse(NULL, &out, OLTR_EINVAL);
+    out.reserved[0] = number;
+    shown.rate = NULL;
+    refuse(&shown, &out, OLTR_EINVAL);
+    out.reserved[0] = NULL;
+    shown.reserved[1] = number;
+    refuse(&shown, &out, OLTR_EINVAL);
     oltr_error error;
     oltr_model *m = taught("gts", 1);
     assert_null(oltr_ope_evaluator_new(NULL, NULL, &error));
     assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.greedy = 2}, &error));
     assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.draws = UINT32_MAX}, &error));
     assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.size = 1000}, &error));
+    assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.size = 4}, &error));
+    assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.reserved[3] = 1}, &error));
     oltr_model_free(m);
 }
 
@@ -410,6 +418,12 @@ static void lines_are_written_like_snprintf(void **state)
         assert_memory_equal(out, right, room - 1);
         assert_true(out[room - 1] == '\0' && out[room] == 'x');
     }
+    d.size = sizeof d - 1;
+    assert_int_equal(oltr_decision_write(&d, out, sizeof out), 0);
+    d.size = 0;
+    d.reserved[0] = out;
+    assert_int_equal(oltr_decision_write(&d, out, sizeof out), 0);
+    d.reserved[0] = NULL;
     d.id.bytes = NULL;
     assert_int_equal(oltr_decision_write(&d, out, sizeof out), 0);
     d.id.size = 0;

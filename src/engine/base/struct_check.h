@@ -1,0 +1,17 @@
+/* struct_check.h - structs that callers fill in, and that later versions extend: a size that this
+ * version does not know, or a reserved member that is not zero, asks for something that it cannot
+ * do.
+ */
+#ifndef OLTR_ENGINE_BASE_STRUCT_CHECK_H
+#define OLTR_ENGINE_BASE_STRUCT_CHECK_H
+
+#include <stddef.h>
+
+#include "engine/base/error.h"
+
+/* OLTR_EINVAL unless `size`, as the caller set it, is 0 or `known`.  what: "run options". */
+oltr_status size_check(const char *what, size_t size, size_t known, oltr_error *error);
+/* OLTR_EINVAL unless all bytes are 0. */
+oltr_status reserved_check(const char *what, const void *reserved, size_t bytes, oltr_error *error);
+
+#endif
