@@ -5,6 +5,7 @@
 #include "app/verbs/offers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -120,8 +121,22 @@ static int dispatch(int argc, char **argv)
     return verb ? run_verb(verb, argc - 1 - (int)used, argv + 1 + used) : EXIT_USAGE;
 }
 
+/* Without this the first file that is opened would take the number of a closed standard stream, and
+ * answers would be written into it.  Writing to the closed output stays an error. */
+static bool hold_standard_streams(void)
+{
+    static const int access_of[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int stream = 0; stream < 3; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", access_of[stream]) != stream)
+            return false;
+    return true;
+}
+
 int cli_main(int argc, char **argv)
 {
+    if (!hold_standard_streams())
+        return EXIT_FAILED;
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of the write, with a
                                        message, not the end */
     int code = dispatch(argc, argv);

@@ -333,6 +333,14 @@ if [ -e /proc/self/fd ]; then
     ln -s /proc/self/fd/1 standard-output # as /dev/stdout
     "$OLTR" model dump one.oltr -o standard-output | cmp -s - one.json || fail "into a pipe"
 fi
+# answers to a closed output are not written into the log of the model
+model 0 '' create closed.oltr --policy ts-beta
+yes '{"learn": {"items": ["a", "b"], "clicks": [1]}}' | head -n 20 >lessons
+"$OLTR" model rank closed.oltr --learn <lessons >&- 2>said
+[ $? -eq 1 ] || fail "a closed output is no failure"
+says 'cannot write to standard output: Bad file descriptor'
+model 0 'closed.oltr is whole' check closed.oltr
+
 if [ -e /dev/full ]; then
     "$OLTR" model dump one.oltr >/dev/full 2>said
     [ $? -eq 1 ] || fail "a full disk went unnoticed"
