@@ -46,6 +46,19 @@ int complain_of(const oltr_error *error)
     return complain(stopped ? EXIT_STOPPED : machine ? EXIT_FAILED : EXIT_USAGE, "%s", error->msg);
 }
 
+int complain_output(void)
+{
+    return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+}
+
+int print_text(const struct text *text)
+{
+    if (text->failed)
+        return complain_no_memory();
+    bool whole = text->length == 0 || fwrite(text->bytes, 1, text->length, stdout) == text->length;
+    return whole && fflush(stdout) == 0 ? EXIT_OK : complain_output();
+}
+
 bool is_folder(const char *path)
 {
     struct stat status;

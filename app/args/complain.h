@@ -2,6 +2,8 @@
 #ifndef OLTR_APP_ARGS_COMPLAIN_H
 #define OLTR_APP_ARGS_COMPLAIN_H
 
+#include "engine/base/text.h"
+
 #include <oltr/oltr.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +17,11 @@ int complain_failed(const oltr_error *error); /* the message; returns EXIT_FAILE
 /* The message of an error about something that the user named.  Returns EXIT_USAGE; EXIT_FAILED
  * where the machine lacks something; EXIT_STOPPED after Ctrl-C. */
 int complain_of(const oltr_error *error);
+
+/* Prints a whole text at once.  EXIT_FAILED after a message where memory ran out while it was
+ * composed, or the output cannot be written. */
+int print_text(const struct text *text);
+int complain_output(void); /* errno is the reason; returns EXIT_FAILED */
 
 /* The rank of this process in an MPI job.  Messages of ranks above 0 say their rank; mistakes in
  * the request are the same on every rank, and rank 0 alone reports them. */

@@ -7,7 +7,6 @@
 #include "report/io/whole_file.h"
 #include "app/args/value.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -114,7 +113,7 @@ static int write_split(const struct request *r, const char *split, uint32_t quer
         printf("%s: %u quer%s, %llu row%s\n", path, queries, plural_ies(queries),
                (unsigned long long)rows, plural_s(rows));
         if (fflush(stdout) != 0)
-            return complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+            return complain_output();
     }
     return EXIT_OK;
 }

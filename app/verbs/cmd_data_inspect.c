@@ -184,9 +184,10 @@ static int print_json(const struct inspected *at, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         all = json_with(all, description_json(&at[i]));
     bool good = all && json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+    int code = good ? EXIT_OK : ferror(stdout) ? complain_output() : complain_no_memory();
     putchar('\n');
     json_decref(all);
-    return good ? EXIT_OK : complain(EXIT_FAILED, "cannot print the JSON");
+    return code;
 }
 
 /* ---- pictures */

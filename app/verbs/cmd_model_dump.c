@@ -28,7 +28,7 @@ int cmd_model_dump(const struct arguments *arguments)
     if (status == OLTR_OK && output && strcmp(output, "-") != 0)
         status = file_write(output, &json, &error);
     else if (status == OLTR_OK)
-        fwrite(json.bytes, 1, json.length, stdout); /* main reports a failure */
+        code = print_text(&json);
     text_free(&json);
-    return model_close(store, status == OLTR_OK ? EXIT_OK : complain_failed(&error));
+    return model_close(store, status == OLTR_OK ? code : complain_failed(&error));
 }

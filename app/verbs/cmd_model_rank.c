@@ -428,12 +428,9 @@ static bool answer(struct filter *f, const char *text, size_t size, uint64_t lin
 /* The answer goes out at once: the program at the other end waits for it. */
 static int send_answer(struct text *out)
 {
-    if (out->failed)
-        return complain_no_memory();
-    bool sent = fwrite(out->bytes, 1, out->length, stdout) == out->length && fflush(stdout) == 0;
+    int code = print_text(out);
     out->length = 0;
-    return sent ? EXIT_OK
-                : complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+    return code;
 }
 
 static int answer_lines(struct filter *f)

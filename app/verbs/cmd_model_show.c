@@ -287,11 +287,9 @@ static int print_all(const struct beliefs *b, bool json)
         text_printf(&out, json ? ", \"last\": %llu}\n" : ",%llu\n",
                     (unsigned long long)b->line[i].e->last);
     }
-    if (!out.failed)
-        fwrite(out.bytes, 1, out.length, stdout); /* main reports a failure */
-    bool failed = out.failed;
+    int code = print_text(&out);
     text_free(&out);
-    return failed ? complain_no_memory() : EXIT_OK;
+    return code;
 }
 
 /* ---- the figure */

@@ -257,11 +257,9 @@ static int print(const struct ope_run *run)
         add_heading(run, &out);
         ope_results_text(&run->results, &out);
     }
-    if (!out.failed)
-        fwrite(out.bytes, 1, out.length, stdout); /* main reports a failure */
-    bool failed = out.failed;
+    int code = print_text(&out);
     text_free(&out);
-    return failed ? complain_no_memory() : EXIT_OK;
+    return code;
 }
 
 static oltr_status draw(const struct ope_run *run, const char *folder, oltr_error *error)

@@ -142,6 +142,6 @@ int cli_main(int argc, char **argv)
     int code = dispatch(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)
-        code = complain(EXIT_FAILED, "cannot write to standard output: %s", strerror(errno));
+        code = complain_output();
     return code;
 }

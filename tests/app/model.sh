@@ -344,6 +344,7 @@ model 0 'closed.oltr is whole' check closed.oltr
 if [ -e /dev/full ]; then
     "$OLTR" model dump one.oltr >/dev/full 2>said
     [ $? -eq 1 ] || fail "a full disk went unnoticed"
+    says 'cannot write to standard output: No space left on device'
     model 1 '--log /dev/full: cannot write: No space left' rank one.oltr -k 1 --log /dev/full
 fi
 model 0 'ts-beta, child.oltr: 6 items, 0 lessons' create child.oltr --like one.oltr --strength 0.25
