@@ -51,7 +51,8 @@ static const struct pair exit_codes[] = {
      "a mistake in the request: an unknown option, a file or folder that does not exist or is "
      "of the wrong kind, a finished folder without --force, a mistake in the experiment file, a "
      "bad line of a log"},
-    {"130", "stopped by Ctrl-C or SIGTERM"},
+    {"130", "stopped by Ctrl-C; `run`, `reproduce` and `prior train` also by SIGTERM, which ends "
+            "the other commands as a signal (143 in a shell)"},
     {NULL, NULL},
 };
 
