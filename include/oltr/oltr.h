@@ -233,8 +233,8 @@ OLTR_API oltr_status oltr_settings_get(const oltr_settings *settings, uint32_t i
 
 /* Structs of this section end in room for later versions.  It must be zero, as it is after an
  * initialiser that does not mention it ({10, item, NULL} is a ranking); otherwise a call returns
- * OLTR_EINVAL.  None is larger than 48 bytes: compilers clear larger ones by a string instruction,
- * which takes as long as half a call. */
+ * OLTR_EINVAL.  Those of a single list are at most 48 bytes long: compilers clear larger ones by a
+ * string instruction, which takes as long as half a call. */
 enum { OLTR_RESERVED = 2 };
 
 /* The candidates of one request.  A NULL query means all items of the policy, without features.

@@ -223,6 +223,13 @@ static oltr_status counter_init(void *state, const oltr_settings *settings, oltr
     return hooked ? OLTR_OK : OLTR_EINVAL;
 }
 
+static oltr_status counter_init_anywhere(void *state, const oltr_settings *settings,
+                                         oltr_error *error)
+{
+    ((counter *)state)->plan = settings->custom;
+    return OLTR_OK;
+}
+
 static oltr_status counter_rank(const void *state, uint64_t t, const oltr_candidates *from,
                                 const oltr_rng *rng, void *scratch, const oltr_ranking *out)
 {
@@ -481,6 +488,39 @@ static void an_operation_without_words_has_those_of_its_status(void **state)
     expect_error(error.code, &error, OLTR_EINVAL, oltr_strerror(OLTR_EINVAL));
 }
 
+/* Items that the world does not have. */
+static oltr_status rank_beyond(const void *state, uint64_t t, const oltr_candidates *from,
+                               const oltr_rng *rng, void *scratch, const oltr_ranking *out)
+{
+    for (uint32_t slot = 0; slot < out->k; slot++)
+        out->item[slot] = UINT32_MAX - slot;
+    return OLTR_OK;
+}
+
+static void a_list_of_items_that_are_not_there_ends_the_run(void **state)
+{
+    static const char *const users[] = {"cascade", "dcm"};
+    tally t = {0};
+    plan a = plan_from(0, &t);
+    oltr_policy_ops ops = counter_ops;
+    ops.info.ops = &ops;
+    ops.rank = rank_beyond;
+    ops.thread_begin = NULL;
+    ops.thread_end = NULL;
+    ops.init = counter_init_anywhere;
+    oltr_contestant one = {.label = "mine", .settings = counter_settings(&a)};
+    one.settings.info = &ops.info;
+    for (size_t i = 0; i < COUNT(users); i++) {
+        oltr_error error = {OLTR_OK, ""};
+        oltr_experiment e = experiment(&one, 1);
+        e.world.clicks = users[i];
+        oltr_results *r = oltr_results_new(&e, 1, &error);
+        assert_non_null(r);
+        expect_error(oltr_run(&e, 1, NULL, r, &error), &error, OLTR_EITEM, "out of range");
+        oltr_results_free(r);
+    }
+}
+
 static void threads_of_a_run_begin_and_end(void **state)
 {
     tally t = {0};
@@ -536,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_failed_operation_is_passed_on_and_not_counted),
         cmocka_unit_test(impossible_arrays_are_refused),
         cmocka_unit_test(an_operation_without_words_has_those_of_its_status),
+        cmocka_unit_test(a_list_of_items_that_are_not_there_ends_the_run),
         cmocka_unit_test(threads_of_a_run_begin_and_end),
         cmocka_unit_test(results_know_the_bytes_of_the_context),
     };

@@ -367,6 +367,16 @@ static oltr_status forget(arena *a, const oltr_learning *how, uint64_t t)
     return status;
 }
 
+/* Whether a list of a policy from outside has items of this instance alone: users read their
+ * attractions before oltr_learn() checks the list. */
+static bool has_such_items(const arena *a, const oltr_settings *settings)
+{
+    for (uint32_t slot = 0; settings->info->ops && slot < a->experiment->slots; slot++)
+        if (a->item[slot] >= a->truth.n_items)
+            return false;
+    return true;
+}
+
 /* Rank, scan, learn: one round of one policy. */
 static oltr_status play_round(arena *a, uint32_t index, oltr_rng rng, uint64_t t)
 {
@@ -381,6 +391,8 @@ static oltr_status play_round(arena *a, uint32_t index, oltr_rng rng, uint64_t t
         return status;
     for (uint32_t slot = 0; first && slot < e->slots; slot++)
         a->item[slot] = a->shown[slot] - first;
+    if (!has_such_items(a, &e->policy[index].settings))
+        return OLTR_EITEM;
     oltr_rng user = oltr_rng_at(rng, STREAM_USERS, t);
     oltr_feedback seen = scan(a, &user, index);
     status = oltr_learn(policy, &query, &shown, &seen);
