@@ -59,7 +59,7 @@ static inline uint32_t oltr_slot_of(const oltr_candidates *from, uint32_t i)
 /* One array of learned sums.  Derived numbers may be a triangle: c columns, `stride` doubles apart,
  * of column j the rows j+1..c, which are n = c (c+1) / 2 numbers. */
 typedef struct oltr_sum_array {
-    const char *name; /* of the sums, for messages */
+    const char *name; /* of the sums, in snapshots and messages: at most 63 bytes */
     double *value;    /* (n), or NULL */
     size_t n;         /* how many numbers */
     float *single;    /* (n) in its place: feature rows, which do not add up */

@@ -114,7 +114,7 @@ enum {
 typedef struct oltr_world_ops {
     oltr_named info; /* its name, and one sentence */
     /* OPTIONAL: what can be wrong with it; policies, counts, and parameters without a field of
-     * their own are checked already. */
+     * their own are checked already.  The words go into *error, which is never NULL. */
     oltr_status (*check)(const oltr_world *world, oltr_error *error);
     /* Fills the arrays of `out`; may set n_items to fewer than the world has, but not below the
      * number of slots.  Anything but OLTR_OK ends the run with that status and the words in

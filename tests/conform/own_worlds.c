@@ -23,6 +23,7 @@ typedef struct plan {
     uint64_t fails_at;        /* round in which advance() fails; 0: never */
     int draw_fails;           /* replication whose draw() fails, from 1; 0: none */
     bool draws_long;          /* draw() goes on until it is stopped */
+    bool has_no_water;        /* check() fails */
     double odd;               /* an attraction, where not 0 */
     atomic_int begun, ended;  /* threads */
     bool begins_never;        /* thread_begin() fails */
@@ -58,7 +59,10 @@ static oltr_status fail_with(oltr_error *error, oltr_status code, const char *wo
 
 static oltr_status check(const oltr_world *world, oltr_error *error)
 {
-    return world->custom ? OLTR_OK : OLTR_EINVAL;
+    const plan *p = world->custom;
+    if (p && p->has_no_water)
+        return fail_with(error, OLTR_EDATA, "there is no water");
+    return p ? OLTR_OK : OLTR_EINVAL;
 }
 
 static oltr_status draw(const oltr_world *world, uint64_t seed, uint64_t replication,
@@ -274,6 +278,21 @@ static void failures_come_out(void **state)
     run_fails(&s, OLTR_EDATA, "world own failed in replication 2: the well is dry");
     s.plan.draw_fails = 1; /* met by the check before the run */
     assert_int_equal(oltr_experiment_check(&s.e, NULL), OLTR_EDATA);
+}
+
+/* Of check, too, whose words may not be wanted, or missing. */
+static void failed_checks_come_out(void **state)
+{
+    stage s;
+    oltr_error error = {OLTR_OK, ""};
+    set_stage(&s, "gts");
+    s.plan.has_no_water = 1;
+    assert_int_equal(oltr_experiment_check(&s.e, NULL), OLTR_EDATA);
+    assert_int_equal(oltr_experiment_check(&s.e, &error), OLTR_EDATA);
+    assert_non_null(strstr(error.msg, "there is no water"));
+    s.e.world.custom = NULL;
+    assert_int_equal(oltr_experiment_check(&s.e, &error), OLTR_EINVAL);
+    assert_non_null(strstr(error.msg, oltr_strerror(OLTR_EINVAL)));
 }
 
 static void changes_that_are_not_allowed(void **state)
@@ -671,6 +690,7 @@ int main(void)
         cmocka_unit_test(every_policy_begins_with_the_drawn_instance),
         cmocka_unit_test(threads_are_begun_and_ended),
         cmocka_unit_test(failures_come_out),
+        cmocka_unit_test(failed_checks_come_out),
         cmocka_unit_test(changes_that_are_not_allowed),
         cmocka_unit_test(users_that_fail),
         cmocka_unit_test(an_attraction_that_is_no_number),

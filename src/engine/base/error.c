@@ -41,3 +41,10 @@ oltr_status set_error(oltr_error *error, oltr_status code, const char *format, .
     }
     return code;
 }
+
+oltr_status pass_error(oltr_status status, const oltr_error *said, oltr_error *error)
+{
+    if (status == OLTR_OK)
+        return OLTR_OK;
+    return set_error(error, status, "%s", said->msg[0] ? said->msg : oltr_strerror(status));
+}

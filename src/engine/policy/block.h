@@ -96,10 +96,6 @@ static inline uint32_t masked_slots(const oltr_settings *settings)
 }
 size_t compact_room_bytes(const oltr_settings *settings);
 
-/* The status of an operation with its sentence or, where it gave none, with that of the status. An
- * operation is called with an error that is not NULL and empty. */
-oltr_status pass_on(oltr_status status, const oltr_error *said, oltr_error *error);
-
 /* OLTR_ESTATE unless its sums are what learning can leave. */
 oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error);
 

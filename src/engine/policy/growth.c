@@ -179,7 +179,7 @@ static oltr_status carry_over(oltr_policy *to, const oltr_policy *from, bool roo
                          "%s of %u items has no room for what was learned: keep more items",
                          ops->info.name, to->n_items);
     if (whole && ops->derived && copy_arrays(ops->derived, policy_state(to), policy_state(from)))
-        return pass_on(ops->resume(policy_state(to), to->rounds + 1, &said), &said, error);
+        return pass_error(ops->resume(policy_state(to), to->rounds + 1, &said), &said, error);
     ops->refresh(policy_state(to), to->rounds + 1);
     return OLTR_OK;
 }
@@ -330,7 +330,7 @@ static oltr_status set_item(oltr_policy *policy, uint32_t item, double *number, 
         oltr_error said = {OLTR_OK, ""};
         status = policy->ops->renew_item(policy_state(policy), policy->rounds + 1, policy->settings,
                                          item, number, &said);
-        pass_on(status, &said, error);
+        pass_error(status, &said, error);
     }
     if (status != OLTR_OK)
         exchange(&v, number);

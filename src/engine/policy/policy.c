@@ -103,20 +103,21 @@ static void copy_prior(oltr_policy *to, const oltr_prior *prior)
     memcpy(number + to->n_items, prior_second(prior), to->n_items * sizeof *number);
 }
 
-oltr_status pass_on(oltr_status status, const oltr_error *said, oltr_error *error)
+/* What is wrong with the name of an array that a policy from outside lists, or NULL. */
+static const char *name_fault(const sum_array *array)
 {
-    if (status == OLTR_OK)
-        return OLTR_OK;
-    return set_error(error, status, "%s", said->msg[0] ? said->msg : oltr_strerror(status));
+    return array->name && strlen(array->name) <= LONGEST_NAME
+               ? NULL
+               : "an array without a name, or with one of more than 63 bytes";
 }
 
-/* What is wrong with an array that a policy from outside lists, or NULL. */
+/* What is wrong with an array of its sums, or NULL. */
 static const char *array_fault(const oltr_policy *policy, const sum_array *array)
 {
     const policy_ops *ops = policy->ops;
     bool adds = ops->info.can_merge && !ops->merge, fades = ops->info.can_forget && !ops->forget;
-    if (!array->name || strlen(array->name) > LONGEST_NAME)
-        return "an array without a name, or with one of more than 63 bytes";
+    if (name_fault(array))
+        return name_fault(array);
     if (ops->info.by_item && (!array->value || array->stride || array->n != policy->n_items))
         return "an array that is not one number for each item, which by_item promises";
     if (array->single && !array->value && (adds || fades))
@@ -127,19 +128,21 @@ static const char *array_fault(const oltr_policy *policy, const sum_array *array
 /* A policy from outside can only be asked for its arrays when it is made. */
 static oltr_status check_arrays(const oltr_policy *policy, oltr_error *error)
 {
-    sum_array sums[MAX_SUMS];
-    const oltr_policy_info *info = &policy->ops->info;
-    uint32_t most = info->by_item ? OLTR_MAX_ITEM_NUMBERS - 2 : MAX_SUMS,
-             n = policy->ops->sums(policy_state(policy), sums);
+    sum_array array[MAX_SUMS];
+    const policy_ops *ops = policy->ops;
+    const char *fault = NULL;
+    uint32_t most = ops->info.by_item ? OLTR_MAX_ITEM_NUMBERS - 2 : MAX_SUMS,
+             n = ops->sums(policy_state(policy), array);
     if (n > most)
         return set_error(error, OLTR_EINVAL, "the policy '%s' lists %u arrays of sums, at most %u",
-                         info->name, n, most);
-    for (uint32_t a = 0; a < n; a++) {
-        const char *fault = array_fault(policy, &sums[a]);
-        if (fault)
-            return set_error(error, OLTR_EINVAL, "the policy '%s' lists %s", info->name, fault);
-    }
-    return OLTR_OK;
+                         ops->info.name, n, most);
+    for (uint32_t a = 0; a < n && !fault; a++)
+        fault = array_fault(policy, &array[a]);
+    n = ops->derived ? ops->derived(policy_state(policy), array) : 0;
+    for (uint32_t a = 0; a < n && !fault; a++)
+        fault = name_fault(&array[a]);
+    return fault ? set_error(error, OLTR_EINVAL, "the policy '%s' lists %s", ops->info.name, fault)
+                 : OLTR_OK;
 }
 
 /* In memory that is zero. */
@@ -154,7 +157,7 @@ static oltr_policy *make(void *zeros, const oltr_settings *settings, bool lent, 
         copy_prior(policy, &settings->prior);
     oltr_error said = {OLTR_OK, ""};
     oltr_status status = policy->ops->init(policy_state(policy), policy->settings, &said);
-    if (pass_on(status, &said, error) != OLTR_OK)
+    if (pass_error(status, &said, error) != OLTR_OK)
         return NULL;
     if (!policy->ops->info.ops || check_arrays(policy, error) == OLTR_OK)
         return policy;
@@ -433,7 +436,7 @@ static oltr_status check_derived(const oltr_policy *policy, oltr_error *error)
 {
     oltr_error said = {OLTR_OK, ""};
     if (policy->ops->check_derived)
-        return pass_on(policy->ops->check_derived(policy_state(policy), &said), &said, error);
+        return pass_error(policy->ops->check_derived(policy_state(policy), &said), &said, error);
     oltr_policy *copy = oltr_policy_copy(policy, NULL, error);
     if (!copy)
         return OLTR_ENOMEM;
@@ -470,7 +473,7 @@ oltr_status policy_check_sums(const oltr_policy *policy, oltr_error *error)
     if (status != OLTR_OK)
         return status;
     status = policy->ops->check(policy_state(policy), policy->rounds + 1, &said);
-    return pass_on(status, &said, error);
+    return pass_error(status, &said, error);
 }
 
 oltr_status oltr_check(const oltr_policy *policy, oltr_error *error)

@@ -403,7 +403,7 @@ static oltr_status fill(oltr_policy *policy, const outline *o, oltr_error *error
     if (status != OLTR_OK)
         return status;
     oltr_error said = {OLTR_OK, ""};
-    return pass_on(ops->resume(state, o->rounds + 1, &said), &said, error);
+    return pass_error(ops->resume(state, o->rounds + 1, &said), &said, error);
 }
 
 static size_t most_bytes(const oltr_load_options *options, size_t size)

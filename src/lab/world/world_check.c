@@ -112,9 +112,14 @@ oltr_status world_check(const oltr_world *world, oltr_error *error)
     if (status == OLTR_OK)
         status = check_values(clicks->info.name, clicks->params, clicks->n_params,
                               world->click_values, error);
-    if (status == OLTR_OK && clicks->check)
-        status = clicks->check(world, error);
-    return status == OLTR_OK && kind->check ? kind->check(world, error) : status;
+    if (status != OLTR_OK)
+        return status;
+    oltr_error said = {OLTR_OK, ""};
+    if (clicks->check)
+        status = clicks->check(world, &said);
+    if (status == OLTR_OK && kind->check)
+        status = kind->check(world, &said);
+    return pass_error(status, &said, error);
 }
 
 bool is_shifted(const oltr_world *world)
