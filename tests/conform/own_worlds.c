@@ -441,6 +441,8 @@ static void reserved_members_are_refused(void **state)
     e.n_policies = 1;
     c.learning = &learning;
     experiment_refused(&e);
+    learning = (oltr_learning){.reserved32 = 1};
+    experiment_refused(&e);
     c.learning = NULL;
     c.reserved[2] = &s;
     experiment_refused(&e);

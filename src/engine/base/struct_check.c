@@ -14,11 +14,12 @@ oltr_status size_check(const char *what, size_t size, size_t known, oltr_error *
                      what, size, known);
 }
 
-oltr_status reserved_check(const char *what, const void *reserved, size_t bytes, oltr_error *error)
+oltr_status reserved_check(const char *what, uint32_t reserved32, const void *reserved,
+                           size_t bytes, oltr_error *error)
 {
     const unsigned char *byte = reserved;
     for (size_t i = 0; i < bytes; i++)
-        if (byte[i])
+        if (reserved32 || byte[i])
             return set_error(error, OLTR_EINVAL,
                              "reserved members of %s must be 0: begin with a zero-filled struct",
                              what);

@@ -6,12 +6,14 @@
 #define OLTR_ENGINE_BASE_STRUCT_CHECK_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine/base/error.h"
 
 /* OLTR_EINVAL unless `size`, as the caller set it, is 0 or `known`.  what: "run options". */
 oltr_status size_check(const char *what, size_t size, size_t known, oltr_error *error);
-/* OLTR_EINVAL unless all bytes are 0. */
-oltr_status reserved_check(const char *what, const void *reserved, size_t bytes, oltr_error *error);
+/* OLTR_EINVAL unless all bytes and the member `reserved32`, 0 for a struct without one, are 0. */
+oltr_status reserved_check(const char *what, uint32_t reserved32, const void *reserved,
+                           size_t bytes, oltr_error *error);
 
 #endif

@@ -407,7 +407,7 @@ oltr_status check_read_options(const oltr_read_options *options, oltr_read_optio
 {
     *out = options ? *options : (oltr_read_options){0};
     if (size_check("read options", out->size, sizeof *out, error) != OLTR_OK ||
-        reserved_check("read options", out->reserved, sizeof out->reserved, error) != OLTR_OK)
+        reserved_check("read options", 0, out->reserved, sizeof out->reserved, error) != OLTR_OK)
         return OLTR_EINVAL;
     out->most_features = out->most_features ? out->most_features : DEFAULT_FEATURES;
     if (out->most_features > MOST_FEATURES)

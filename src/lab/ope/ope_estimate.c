@@ -276,7 +276,8 @@ static oltr_status read_options(const oltr_ope_options *given, oltr_ope_options 
 {
     *out = given ? *given : (oltr_ope_options){.size = sizeof *out};
     if (size_check("options", out->size, sizeof *out, error) != OLTR_OK ||
-        reserved_check("the options", out->reserved, sizeof out->reserved, error) != OLTR_OK)
+        reserved_check("the options", out->reserved32, out->reserved, sizeof out->reserved,
+                       error) != OLTR_OK)
         return OLTR_EINVAL;
     if (out->interval > OLTR_OPE_NORMAL)
         return set_error(error, OLTR_EVALUE, "no interval %u", out->interval);
@@ -337,7 +338,7 @@ oltr_status oltr_ope_estimate(const oltr_ope_log *log, oltr_ope_estimator estima
         return set_error(error, OLTR_EINVAL,
                          "a log, an estimator and room for the result are "
                          "needed");
-    if (reserved_check("a log", log->reserved, sizeof log->reserved, error) != OLTR_OK)
+    if (reserved_check("a log", 0, log->reserved, sizeof log->reserved, error) != OLTR_OK)
         return OLTR_EINVAL;
     if (log->n < 2 || log->k < 1 || log->k > MOST_SLOTS || log->n > UINT64_MAX / 8 / log->k)
         return set_error(error, OLTR_EINVAL,

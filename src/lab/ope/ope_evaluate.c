@@ -68,8 +68,8 @@ static oltr_status try_exact(const oltr_ope_evaluator *e, oltr_error *error)
 static oltr_status check_policy(const oltr_ope_policy *policy, oltr_error *error)
 {
     if (size_check("options of a policy", policy->size, sizeof *policy, error) != OLTR_OK ||
-        reserved_check("the options of a policy", policy->reserved, sizeof policy->reserved,
-                       error) != OLTR_OK)
+        reserved_check("the options of a policy", policy->reserved32, policy->reserved,
+                       sizeof policy->reserved, error) != OLTR_OK)
         return OLTR_EINVAL;
     if (policy->greedy > 1)
         return set_error(error, OLTR_EINVAL, "greedy is 0 or 1, not %u", policy->greedy);
@@ -390,7 +390,8 @@ static oltr_status find_match(const exact_call *c, uint8_t *match)
 
 static oltr_status check_shown(const oltr_ope_shown *shown, uint32_t n, oltr_error *error)
 {
-    if (reserved_check("a list", shown->reserved, sizeof shown->reserved, error) != OLTR_OK)
+    if (reserved_check("a list", shown->reserved32, shown->reserved, sizeof shown->reserved,
+                       error) != OLTR_OK)
         return OLTR_EINVAL;
     if (!shown->place || shown->k < 1 || shown->k > n)
         return set_error(error, OLTR_ESLOTS, "what was shown must be 1 to %u places, not %u", n,
@@ -419,7 +420,7 @@ oltr_status oltr_ope_evaluate(oltr_ope_evaluator *evaluator, const oltr_ope_show
     if (!out->q != !out->v || (out->q && !shown->rate))
         return set_error(error, OLTR_EINVAL,
                          "q and v are computed together, from predicted rewards");
-    if (reserved_check("chances", out->reserved, sizeof out->reserved, error) != OLTR_OK)
+    if (reserved_check("chances", 0, out->reserved, sizeof out->reserved, error) != OLTR_OK)
         return OLTR_EINVAL;
     const oltr_list *from = &shown->candidates;
     uint32_t n = from->name || from->x ? from->n : oltr_model_items(evaluator->model);

@@ -124,7 +124,7 @@ static oltr_status check(const oltr_ope_log *log, const uint32_t *item, uint32_t
     enum { MOST_NUMBERS = 1 << 28 };
     if (!log || !log->reward || !item || !fold || !rate || log->k < 1)
         return set_error(error, OLTR_EINVAL, "rewards, items, folds and room for rates are needed");
-    if (reserved_check("a log", log->reserved, sizeof log->reserved, error) != OLTR_OK)
+    if (reserved_check("a log", 0, log->reserved, sizeof log->reserved, error) != OLTR_OK)
         return OLTR_EINVAL;
     if (n_folds < 2)
         return set_error(error, OLTR_EVALUE, "at least 2 folds are needed, not %u", n_folds);

@@ -295,7 +295,7 @@ static const struct override *own_overrides(const oltr_override *from, uint32_t 
             set_error(error, OLTR_EINVAL, "override %u lacks a key or a value", i + 1);
             return NULL;
         }
-        if (reserved_check("an override", from[i].reserved, sizeof from[i].reserved, error) !=
+        if (reserved_check("an override", 0, from[i].reserved, sizeof from[i].reserved, error) !=
             OLTR_OK)
             return NULL;
         own[i] = (struct override){

@@ -111,7 +111,7 @@ oltr_status oltr_plan_give_data(oltr_plan *plan, uint32_t point, const oltr_plan
     const oltr_dataset *set = data ? data->dataset : NULL;
     if (!set || set->n_queries == 0 || !set->first_row || !set->grade)
         return set_error(error, OLTR_EINVAL, "a dataset with at least 1 query is needed");
-    if (reserved_check("data", data->reserved, sizeof data->reserved, error) != OLTR_OK)
+    if (reserved_check("data", 0, data->reserved, sizeof data->reserved, error) != OLTR_OK)
         return OLTR_EINVAL;
     oltr_experiment e = plan->points[point];
     const double *attraction = data->attraction

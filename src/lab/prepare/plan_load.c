@@ -108,7 +108,7 @@ static bool any_needs_data(const oltr_plan *plan)
 static oltr_status check_options(oltr_data_options *options, oltr_error *error)
 {
     if (size_check("data options", options->size, sizeof *options, error) != OLTR_OK ||
-        reserved_check("data options", options->reserved, sizeof options->reserved, error) !=
+        reserved_check("data options", 0, options->reserved, sizeof options->reserved, error) !=
             OLTR_OK)
         return OLTR_EINVAL;
     bool named = options->look_in || options->n_look_in == 0;

@@ -74,21 +74,22 @@ static oltr_status check_contestant(const oltr_experiment *e, uint32_t index, ol
         return set_error(error, OLTR_EINVAL,
                          "policy %u lacks a label or settings for the world's %u items", index + 1,
                          e->world.n_items);
-    oltr_status status = reserved_check("a contestant", c->reserved, sizeof c->reserved, error);
+    oltr_status status = reserved_check("a contestant", 0, c->reserved, sizeof c->reserved, error);
     return status == OLTR_OK && c->learning
-               ? reserved_check("how a policy learns", c->learning->reserved,
-                                sizeof c->learning->reserved, error)
+               ? reserved_check("how a policy learns", c->learning->reserved32,
+                                c->learning->reserved, sizeof c->learning->reserved, error)
                : status;
 }
 
 static oltr_status check_reserved(const oltr_experiment *e, oltr_error *error)
 {
     const oltr_world *w = &e->world;
-    oltr_status status = reserved_check("an experiment", e->reserved, sizeof e->reserved, error);
+    oltr_status status = reserved_check("an experiment", 0, e->reserved, sizeof e->reserved, error);
     if (status == OLTR_OK)
-        status = reserved_check("a world", w->reserved, sizeof w->reserved, error);
+        status = reserved_check("a world", 0, w->reserved, sizeof w->reserved, error);
     return status == OLTR_OK && w->users
-               ? reserved_check("users", w->users->reserved, sizeof w->users->reserved, error)
+               ? reserved_check("users", w->users->reserved32, w->users->reserved,
+                                sizeof w->users->reserved, error)
                : status;
 }
 

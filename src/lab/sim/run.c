@@ -289,9 +289,9 @@ static oltr_status check(const oltr_experiment *points, uint32_t n_points,
         return set_error(error, OLTR_EINVAL,
                          "results must be made for these points with oltr_results_new()");
     if (options && (size_check("run options", options->size, sizeof *options, error) != OLTR_OK ||
-                    reserved_check("run options", options->reserved, sizeof options->reserved,
+                    reserved_check("run options", 0, options->reserved, sizeof options->reserved,
                                    error) != OLTR_OK ||
-                    reserved_check("a shard", options->shard.reserved,
+                    reserved_check("a shard", 0, options->shard.reserved,
                                    sizeof options->shard.reserved, error) != OLTR_OK))
         return OLTR_EINVAL;
     if (options && options->shard.count && options->shard.index >= options->shard.count)

@@ -676,6 +676,7 @@ static void options_of_another_version_are_refused(void **state)
     refuse_options(&(oltr_ope_options){.size = size + 8}, "of a newer oltr");
     refuse_options(&(oltr_ope_options){.size = size - 8}, "no oltr has");
     refuse_options(&(oltr_ope_options){.reserved[1] = 1}, "reserved");
+    refuse_options(&(oltr_ope_options){.reserved32 = 1}, "reserved");
 }
 
 /* A logged chance of 1e-300 makes weights of 1e300: means refuse, ratios have a value. */

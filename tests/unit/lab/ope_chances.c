@@ -301,6 +301,7 @@ static void lists_that_cannot_be_are_refused(void **state)
     assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.size = 1000}, &error));
     assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.size = 4}, &error));
     assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.reserved[3] = 1}, &error));
+    assert_null(oltr_ope_evaluator_new(m, &(oltr_ope_policy){.reserved32 = 1}, &error));
     oltr_model_free(m);
 }
 
