@@ -22,9 +22,11 @@ static bool read_file(const struct reader *reader, const struct node *map,
                         file_name_is_plain(*out)
                             ? "another file of the folder has that name"
                             : "take letters, digits, `-`, `_` and `.`, no folder and no ending");
-    for (uint32_t i = 0; i < count; i++)
+    const struct node *other = map->parent->first;
+    for (uint32_t i = 0; i < count; i++, other = other->next)
         if (strcmp(earlier[i].file, *out) == 0)
-            return read_bad(reader, node, "two figures are called `%s`", quote_input(*out, name));
+            return read_bad(reader, tree_blame(node, tree_get(other, "file")),
+                            "two figures are called `%s`", quote_input(*out, name));
     return true;
 }
 

@@ -77,6 +77,18 @@ expect 2 '--set world.kind=linear: `prior: full` needs a prior, and this world h
 sed 's/items: 10/items: 10\n  a_max: 5/' small.yaml >shapes.yaml
 expect 2 '--set world.kind=linear: `a_max` belongs to a world of kind beta; this one is linear' \
     "$OLTR" run shapes.yaml --set world.kind=linear
+for pair in GTS=TS-Beta TS-Beta=GTS; do
+    expect 2 "--set policies.${pair%=*}.name=${pair#*=}: policies.${pair#*=}.name: two policies are called \`${pair#*=}\`" \
+        "$OLTR" run small.yaml --set "policies.${pair%=*}.name=${pair#*=}"
+done
+sed 's/items: 10/items: 10\n  a_max: 3/' small.yaml >drawn.yaml
+expect 2 '--set world.prior={a: 1, b: 2}: `a_max` is for worlds of kind beta without `prior`' \
+    "$OLTR" run drawn.yaml --set 'world.prior={a: 1, b: 2}'
+sed 's/kind: beta/kind: fixed/; s/  items: 10/  levels: [[10, 0.2]]/; /prior: full/d' small.yaml >levels.yaml
+expect 2 '--set world.attraction=[0.1]: a fixed world needs either' "$OLTR" run levels.yaml --set 'world.attraction=[0.1]'
+(cat small.yaml; echo 'figures: [{file: a}, {file: b}]') >pair.yaml
+expect 2 '--set figures.a.file=b: figures.b.file: two figures are called `b`' "$OLTR" run pair.yaml --set figures.a.file=b
+expect 2 '--set figures.b.file=a: figures.a.file: two figures are called `a`' "$OLTR" run pair.yaml --set figures.b.file=a
 expect 2 '--set checkpoints=[10, x]: checkpoints[1]: must be a whole number, not `x`' \
     "$OLTR" run small.yaml --set 'checkpoints=[10, x]'
 expect 2 '--set checkpoints=[10: YAML: ' "$OLTR" run small.yaml --set 'checkpoints=[10'

@@ -251,15 +251,26 @@ static bool read_policy(const struct reader *reader, const struct node *map,
            read_examined(reader, map, &point->world, point->slots, &policy->settings);
 }
 
+/* Where the label of a policy was set, if not by the file. */
+static const struct node *set_label(const struct node *map)
+{
+    const struct node *name = tree_get(map, "name"), *label = name ? name : tree_get(map, "kind");
+    return label && label->is_set ? label : NULL;
+}
+
 /* Two policies of one name could not be distinguished in the results. */
 static bool is_new_label(const struct reader *reader, const struct node *map,
                          const oltr_contestant *policy, uint32_t i)
 {
     char label[QUOTE_SIZE];
-    for (uint32_t j = 0; j < i; j++) {
-        if (strcmp(policy[j].label, policy[i].label) == 0)
-            return read_bad(reader, map, "two policies are called `%s`; give each its own `name`",
-                            quote_input(policy[i].label, label));
+    const struct node *other = map->parent->first, *set = set_label(map);
+    for (uint32_t j = 0; j < i; j++, other = other->next) {
+        if (strcmp(policy[j].label, policy[i].label) != 0)
+            continue;
+        set = set ? set : set_label(other);
+        return read_bad(reader, set ? set : map,
+                        "two policies are called `%s`; give each its own `name`",
+                        quote_input(policy[i].label, label));
     }
     return true;
 }

@@ -89,7 +89,7 @@ static bool read_fixed(const struct reader *reader, const struct node *map, oltr
     uint32_t said = 0;
     if ((!attraction) == (!levels))
         return read_bad(
-            reader, map,
+            reader, attraction ? tree_blame(tree_blame(map, attraction), levels) : map,
             "a fixed world needs either `attraction: [0.2, 0.1]` or `levels: [[2, 0.2]]`%s",
             !attraction ? "" : ", not both");
     bool good = levels ? read_levels(reader, levels, world)
@@ -188,7 +188,7 @@ static bool read_prior(const struct reader *reader, const struct node *map, oltr
     if (!drawn)
         drawn = tree_get(map, "instances_per_prior");
     if (drawn && prior)
-        return read_bad(reader, drawn->key,
+        return read_bad(reader, tree_blame(drawn->key, prior),
                         "`%s` is for worlds of kind beta without `prior`, which draw their own",
                         drawn->key->text);
     return !prior || (read_map_keys(reader, prior, "prior", prior_keys) &&
