@@ -136,8 +136,13 @@ int log_input_peek(struct log_input *in, oltr_error *error)
 {
     const char *at = in->at;
     for (;;) {
-        while (at < in->end && strchr(" \t\r\n", *at))
+        while (at < in->end && *at != '\0' && strchr(" \t\r\n", *at))
             at++;
+        if (at < in->end && *at == '\0') {
+            set_error(error, OLTR_EDATA, "%s:%llu: a zero byte; it must be text in UTF-8",
+                      in->source.name, (unsigned long long)in->line);
+            return -1;
+        }
         if (at < in->end)
             return (unsigned char)*at;
         size_t passed = (size_t)(at - in->at);

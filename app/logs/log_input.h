@@ -30,7 +30,7 @@ int log_input_line(struct log_input *in, const char **text, size_t *size, uint64
                    oltr_error *error);
 
 /* The first byte that is no blank, without moving: it says what kind of log this is.  0: an empty
- * log; -1 with the error set. */
+ * log; -1 with the error set, also where it is a zero byte. */
 int log_input_peek(struct log_input *in, oltr_error *error);
 
 /* The share of the file that was read, 0 to 1; below 0 where its size is not known. */

@@ -168,6 +168,9 @@ PY
 # ---- what is no log
 expect 2 'is a JSON array; give one object a line' "$OLTR" model learn plain.oltr <(echo '[{"item": 1}]')
 expect 2 'the first line must name the columns' "$OLTR" model learn plain.oltr <(printf 'q,a,1,0\n')
+head -c 5000 /dev/zero >zeros.csv # zero bytes are no blanks: an endless stream of them is refused
+expect 2 'zeros.csv:1: a zero byte; it must be text in UTF-8' "$OLTR" model learn plain.oltr zeros.csv
+expect 2 '/dev/zero:1: a zero byte' timeout 20 "$OLTR" model learn plain.oltr /dev/zero
 printf 'PK\003\004' >plain.zip
 expect 2 'plain.zip is packed with zip; unpack it and pipe it to `-`' "$OLTR" model learn plain.oltr plain.zip
 expect 2 'is a folder' "$OLTR" model learn plain.oltr .
