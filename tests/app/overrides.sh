@@ -77,6 +77,11 @@ expect 2 '--set world.kind=linear: `prior: full` needs a prior, and this world h
 sed 's/items: 10/items: 10\n  a_max: 5/' small.yaml >shapes.yaml
 expect 2 '--set world.kind=linear: `a_max` belongs to a world of kind beta; this one is linear' \
     "$OLTR" run shapes.yaml --set world.kind=linear
+# a wrong key of a sweep is blamed where the key is, not at the first value
+(cat small.yaml; printf 'sweep:\n  values:\n    - 5\n  key: wrold.items\n') >key.yaml
+line=$(grep -n wrold key.yaml | cut -d: -f1)
+expect 2 "key.yaml:$line:8: wrold: unknown key in the experiment; did you mean \`world\`?" "$OLTR" run key.yaml
+expect 2 '--set sweep.key=world.itmes: unknown key in world; did you mean `items`?' "$OLTR" run key.yaml --set sweep.key=world.itmes
 for pair in GTS=TS-Beta TS-Beta=GTS; do
     expect 2 "--set policies.${pair%=*}.name=${pair#*=}: policies.${pair#*=}.name: two policies are called \`${pair#*=}\`" \
         "$OLTR" run small.yaml --set "policies.${pair%=*}.name=${pair#*=}"

@@ -222,19 +222,20 @@ bool plan_sweep(const struct reader *reader, oltr_plan *plan)
 }
 
 static bool set_value(const struct reader *reader, struct node *root, const char *key,
-                      const struct node *value)
+                      const struct node *where, const struct node *value)
 {
-    struct override override = {value->origin, key, value->text, value->line, value->column};
+    struct override override = {value->origin, key, value->text, value->line, value->column, where};
     return tree_set(reader->pool, root, &override, reader->error) == OLTR_OK;
 }
 
 static bool set_axis(const struct reader *reader, struct node *root, const struct sweep_axis *axis,
                      const struct node *given)
 {
-    bool good = !axis->key || set_value(reader, root, axis->key, given);
+    const struct node *where = axis->key ? tree_get(given->parent->parent, "key") : NULL;
+    bool good = !axis->key || set_value(reader, root, axis->key, where, given);
     for (const struct node *entry = axis->key ? NULL : given->first; good && entry;
          entry = entry->next)
-        good = set_value(reader, root, entry->key->text, entry);
+        good = set_value(reader, root, entry->key->text, entry->key, entry);
     return good;
 }
 

@@ -576,25 +576,38 @@ static struct node *step_into(struct pool *pool, struct node *node, const char *
     return entry;
 }
 
+/* The same with the place of the key, for errors about it. */
+static struct override placed_at_key(const struct override *override)
+{
+    struct override key = *override;
+    if (key.where) {
+        key.origin = key.where->origin;
+        key.line = key.where->line;
+        key.column = key.where->column;
+    }
+    return key;
+}
+
 oltr_status tree_set(struct pool *pool, struct node *root, const struct override *override,
                      oltr_error *error)
 {
     struct node *node = root, *value = value_node(pool, override, error);
-    const char *rest = override->key;
+    const struct override key = placed_at_key(override);
+    const char *rest = key.key;
     if (!value)
         return error->code;
     while (node->type == NODE_LIST || (node->type == NODE_MAP && strchr(rest, '.'))) {
         size_t length;
-        node = step_into(pool, node, rest, &length, override, error);
+        node = step_into(pool, node, rest, &length, &key, error);
         if (!node)
             return error->code;
         rest += length + 1;
     }
     if (node->type != NODE_MAP || *rest == '\0')
-        return fail_at(override->origin, override->line, override->column, error,
+        return fail_at(key.origin, key.line, key.column, error,
                        node->type != NODE_MAP ? "this key has no keys below it"
                                               : "the key ends in a dot or is empty");
-    return set_in_map(pool, node, rest, strlen(rest), value, override, error);
+    return set_in_map(pool, node, rest, strlen(rest), value, &key, error);
 }
 
 /* ---- writing */

@@ -33,7 +33,8 @@ struct node {
 struct override {
     const char *origin; /* "--rounds": for messages */
     const char *key, *value;
-    size_t line, column; /* 0 for flags; a swept value has its place in the file */
+    size_t line, column;      /* 0 for flags; a swept value has its place in the file */
+    const struct node *where; /* the key of a swept value; NULL: with the value */
 };
 
 enum { MOST_KEYS = 200 }; /* in one map of an experiment, where they are looked for one by one */
