@@ -140,6 +140,16 @@ expect 1 'gnuplot did not draw it' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
 printf '#!/bin/sh\nkill -SEGV $$\n' >bin/gnuplot
 expect 1 'one: gnuplot was ended by signal 11 (Segmentation fault)' env PATH="$PWD/bin:$PATH" "$OLTR" plot d
 
+# a figure that cannot be drawn does not stop the others: without a click there is no NDCG
+small | sed '/^world:/,/items:/d' >dull.yaml
+cat >>dull.yaml <<'YAML'
+world: {kind: fixed, levels: [[10, 0.0]]}
+figures: [{file: ndcg, y: ndcg}, {file: regret}]
+YAML
+sed -i 's/, prior: full//' dull.yaml
+expect 1 'the results are in dull, but not all figures: ndcg: metrics.csv has no ndcg' "$OLTR" run dull.yaml -o dull
+there dull/results.csv dull/regret.svg
+
 # Ctrl-C while gnuplot draws: the results are there
 printf '#!/bin/sh\ntouch "%s/drawing"\nexec sleep 60\n' "$PWD" >bin/gnuplot
 env PATH="$PWD/bin:$PATH" "$OLTR" run small.yaml -o stopped -q >said 2>&1 &

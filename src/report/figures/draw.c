@@ -21,21 +21,26 @@ static oltr_status draw_one(const char *folder, const struct manifest *manifest,
     return status;
 }
 
+/* A figure that cannot be drawn does not stop the others; the error is that of the first. */
 static oltr_status draw_all(const char *folder, const struct manifest *manifest, bool (*stop)(void),
                             uint32_t *drawn, oltr_error *error)
 {
-    for (; *drawn < manifest->n_figures; ++*drawn) {
+    oltr_status failed = OLTR_OK;
+    for (uint32_t i = 0; i < manifest->n_figures; i++) {
         oltr_status status = OLTR_OK;
         if (!stop || !stop())
-            status = draw_one(folder, manifest, &manifest->figure[*drawn], error);
+            status =
+                draw_one(folder, manifest, &manifest->figure[i], failed == OLTR_OK ? error : NULL);
         if (stop && stop()) /* gnuplot got the same signal, so its own message does not matter */
             return set_error(error, OLTR_EINTERRUPTED,
                              "stopped before all figures were drawn; `oltr plot %s` draws them",
                              folder);
-        if (status != OLTR_OK)
-            return status;
+        if (status == OLTR_OK)
+            ++*drawn;
+        else if (failed == OLTR_OK)
+            failed = status;
     }
-    return OLTR_OK;
+    return failed;
 }
 
 oltr_status draw_folder(const char *folder, bool (*stop)(void), uint32_t *drawn, oltr_error *error)
