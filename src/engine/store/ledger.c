@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "engine/store/parts.h"
 
@@ -33,7 +32,7 @@ oltr_status store_fail(oltr_store *store, const char *what, oltr_error *error)
 
 oltr_status store_is_ours(const oltr_store *store, oltr_error *error)
 {
-    if (store->read_only || store->owner == getpid())
+    if (store->read_only || fork_mark_is_here(&store->mark))
         return OLTR_OK;
     return set_error(error, OLTR_EBUSY,
                      "%s was opened before this process was forked: open it after the fork, in the "

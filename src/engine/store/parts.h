@@ -19,13 +19,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include <oltr/store.h>
 
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/store/call_log.h"
+#include "engine/store/fork_mark.h"
 #include "engine/store/record.h"
 
 struct oltr_store {
@@ -34,7 +34,7 @@ struct oltr_store {
     size_t most_bytes;
     uint32_t sync, dim; /* dim: floats of a row */
     bool read_only;
-    pid_t owner; /* the process that opened it */
+    fork_mark mark; /* of the process that opened it */
 
     pthread_mutex_t writers;
     pthread_cond_t load_ended;

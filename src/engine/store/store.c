@@ -100,19 +100,21 @@ static oltr_store *new_store(const char *path, const oltr_store_options *o, oltr
     s->most_bytes = o->most_bytes;
     s->sync = o->sync;
     s->read_only = o->read_only;
-    s->owner = getpid();
+    fork_mark_make(&s->mark);
     s->checkpoint_bytes = o->checkpoint_bytes;
     s->path = follow_links(path);
     if (s->path)
         return s;
     set_error(error, errno == ENOMEM ? OLTR_ENOMEM : OLTR_EIO, "cannot open %s: %s", path,
               strerror(errno));
+    fork_mark_free(&s->mark);
     free(s);
     return NULL;
 }
 
 static void free_store(oltr_store *s)
 {
+    fork_mark_free(&s->mark);
     for (size_t i = 0; i < s->free_scratches; i++)
         oltr_model_scratch_free(s->scratch[i]);
     free(s->scratch);
