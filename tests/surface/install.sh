@@ -85,4 +85,8 @@ esac
 if "$cmake" -S . -B cmake-newer -DPART=engine -DWANTED=99.0 -DCMAKE_PREFIX_PATH="$work/shared" >cmake.log 2>&1; then
     fail "find_package(oltr 99.0) takes version $version"
 fi
+if "$cmake" -S . -B cmake-without -DPART=lab -DWANTED="${version%.*}" -DCMAKE_PREFIX_PATH="$work/shared" \
+    -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON >cmake.log 2>&1 || ! grep -q 'lab_static needs .*zlib' cmake.log; then
+    fail "find_package(oltr COMPONENTS lab_static) does not say that it needs zlib"
+fi
 cat engine_pc_shared.txt lab_pc_shared.txt
