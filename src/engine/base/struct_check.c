@@ -17,11 +17,8 @@ oltr_status size_check(const char *what, size_t size, size_t known, oltr_error *
 oltr_status reserved_check(const char *what, uint32_t reserved32, const void *reserved,
                            size_t bytes, oltr_error *error)
 {
-    const unsigned char *byte = reserved;
-    for (size_t i = 0; i < bytes; i++)
-        if (reserved32 || byte[i])
-            return set_error(error, OLTR_EINVAL,
-                             "reserved members of %s must be 0: begin with a zero-filled struct",
-                             what);
-    return OLTR_OK;
+    if (!reserved32 && is_zero(reserved, bytes))
+        return OLTR_OK;
+    return set_error(error, OLTR_EINVAL,
+                     "reserved members of %s must be 0: begin with a zero-filled struct", what);
 }

@@ -3,6 +3,7 @@
 #ifndef OLTR_ENGINE_POLICY_SETTINGS_H
 #define OLTR_ENGINE_POLICY_SETTINGS_H
 
+#include "engine/base/struct_check.h"
 #include "engine/policy/ops.h"
 
 /* The operations of a policy of the catalogue or from outside; NULL for an info that is neither. */
@@ -13,16 +14,6 @@ oltr_status settings_check(const oltr_settings *settings, oltr_error *error);
 
 /* The index of the parameter of this name, or n_params. */
 uint32_t param_named(const oltr_policy_info *info, const char *name);
-
-/* Whether reserved members are zero. */
-static inline bool is_zero(const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-    unsigned char any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= at[i];
-    return !any;
-}
 
 /* Whether a value is within the bounds of a parameter, and whole where it must be. */
 static inline bool param_fits(const oltr_param *p, double value)

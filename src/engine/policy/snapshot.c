@@ -416,16 +416,15 @@ static size_t most_bytes(const oltr_load_options *options, size_t size)
 
 static oltr_status check_options(const oltr_load_options *options, oltr_error *error)
 {
-    if (options->size > sizeof *options)
-        return set_error(error, OLTR_EINVAL,
-                         "these load options of %u bytes were made for a newer oltr",
-                         options->size);
-    if ((options->size && options->size != sizeof *options) || options->reserved32 ||
-        !is_zero(options->reserved, sizeof options->reserved) ||
-        !memory_is_whole(options->memory) || (options->custom_bytes && !options->custom))
-        return set_error(error, OLTR_EINVAL,
-                         "load options begin as zeros: reserved members stay 0, a memory hook has "
-                         "take and give");
+    if (size_check("load options", options->size, sizeof *options, error) != OLTR_OK ||
+        reserved_check("load options", options->reserved32, options->reserved,
+                       sizeof options->reserved, error) != OLTR_OK)
+        return OLTR_EINVAL;
+    if (options->custom_bytes && !options->custom)
+        return set_error(error, OLTR_EINVAL, "custom_bytes is %zu, but there is nothing at custom",
+                         options->custom_bytes);
+    if (!memory_is_whole(options->memory))
+        return set_error(error, OLTR_EINVAL, "a memory hook needs both take and give");
     return OLTR_OK;
 }
 

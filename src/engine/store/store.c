@@ -20,29 +20,19 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/struct_check.h"
 #include "engine/store/replay.h"
 
 /* ---- options */
 
-static bool is_zero(const uint64_t *word, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (word[i])
-            return false;
-    return true;
-}
-
 static oltr_status check_options(const oltr_store_options *o, oltr_error *error)
 {
-    if (o->size > sizeof *o)
-        return set_error(error, OLTR_EINVAL,
-                         "these store options of %u bytes were made for a newer oltr", o->size);
-    if ((o->size && o->size != sizeof *o) || o->reserved32 ||
-        !is_zero(o->reserved, sizeof o->reserved / sizeof *o->reserved) ||
-        !memory_is_whole(o->memory))
-        return set_error(error, OLTR_EINVAL,
-                         "store options begin as zeros: reserved members stay 0, a memory hook has "
-                         "take and give");
+    if (size_check("store options", o->size, sizeof *o, error) != OLTR_OK ||
+        reserved_check("store options", o->reserved32, o->reserved, sizeof o->reserved, error) !=
+            OLTR_OK)
+        return OLTR_EINVAL;
+    if (!memory_is_whole(o->memory))
+        return set_error(error, OLTR_EINVAL, "a memory hook needs both take and give");
     if (o->create && o->create_from)
         return set_error(error, OLTR_EINVAL,
                          "a store is made from settings or from a model: give one of `create` and "
@@ -293,7 +283,8 @@ static oltr_status make_model(oltr_store *s, const oltr_store_options *o, oltr_e
     oltr_model_settings settings = *o->create;
     if (s->memory.take)
         settings.policy.memory = &s->memory;
-    if (is_zero(settings.name_key, 2) && draw_key(settings.name_key, error) != OLTR_OK)
+    if (is_zero(settings.name_key, sizeof settings.name_key) &&
+        draw_key(settings.name_key, error) != OLTR_OK)
         return OLTR_EIO;
     s->model = oltr_model_new(&settings, &why);
     return s->model ? OLTR_OK : set_error(error, why.code, "%s", why.msg);
