@@ -31,7 +31,6 @@ INK = """(chart => {
   return ink;
 })"""
 
-# Does every curve end inside its chart?  A logarithmic axis must not reach down to zero.
 # Coloured pixels of a chart in the middle fifth of its width, between the columns of two swept words; the grid is grey.
 BETWEEN = """(chart => {
   let ink = 0;
@@ -44,6 +43,7 @@ BETWEEN = """(chart => {
   return ink;
 })"""
 
+# Does every curve end inside its chart?  A logarithmic axis must not reach down to zero.
 ENDS = """(({graph, data, step, area}) => {
   const row = data.rows[data.rows.length - 1], {width, height} = area.getBoundingClientRect();
   return !(graph.getOptionForAxis('logscale', 'x') && graph.xAxisRange()[0] <= 0) && data.curves.every((curve, i) => {
